@@ -56,10 +56,10 @@ def test_a_scope_is_that_of_its_filters() -> None:
     assert QuestionScope.of(Filters("c"), None) == EVERYTHING
     place = ReadingPlace(CAROL, 500, 5000, "page 3", "p. 3")
     assert QuestionScope.of(Filters("c", "carol"), place) == QuestionScope(
-        "carol", 500, place="A Carol, up to page 3 (10 %)"
+        "carol", 500, name="A Carol, up to page 3 (10 %)"
     )
     volumes = Filters("c", volumes=("one", "two"), read="Books One and Two")
-    assert QuestionScope.of(volumes, None) == replace(VOLUMES, place="Books One and Two")
+    assert QuestionScope.of(volumes, None) == replace(VOLUMES, name="Books One and Two")
     assert VOLUMES.is_limited and PLACE.is_limited and not QuestionScope("carol").is_limited
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from endpoint import Endpoint
+from fabula.app.shown_answer import ShownAnswer
 from fabula.cli import main
 from fabula.errors import NotFound
+from fabula.graph.hits import SHOWN_FIELDS
 from fabula.models import NO_ANSWER
 from fabula.store import Store
 from graphs import DIMENSIONS, MODEL, put, small_graph
@@ -151,40 +154,10 @@ def test_query_answers_with_its_sources(ingested: Result) -> None:
 
 def test_query_as_json_is_complete(ingested: Result) -> None:
     found = json.loads(run("query", "What broke the great lens?", "--json").stdout)
-    assert sorted(found) == [
-        "answer",
-        "brief",
-        "cited",
-        "context",
-        "cut",
-        "hits",
-        "model",
-        "offline",
-        "question",
-        "quotations",
-        "quotes",
-        "usage",
-        "warning",
-        "weak_citations",
-    ]
+    assert [*found] == [each.name for each in fields(ShownAnswer)]
     assert found["offline"] is True
     assert len(found["hits"]) == 5
-    assert sorted(found["hits"][0]) == [
-        "aspect",
-        "document",
-        "end",
-        "id",
-        "kind",
-        "level",
-        "lines",
-        "pages",
-        "score",
-        "section",
-        "start",
-        "text",
-        "title",
-        "tokens",
-    ]
+    assert (*found["hits"][0],) == SHOWN_FIELDS
     numbers = [passage["number"] for passage in found["context"]]
     assert numbers == list(range(1, len(numbers) + 1))
     assert set(found["cited"]) <= set(numbers)

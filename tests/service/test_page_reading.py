@@ -24,7 +24,6 @@ from fabula.jobs.uploads import source_name
 from fabula.load import load
 from fabula.operations import recaps
 from fabula.server import Address
-from fabula.service.core.views import PassageView
 from fabula.service.page.answers import Card, TextRun
 from fabula.service.page.book import (
     MAX_PAGE_CHARACTERS,
@@ -779,7 +778,7 @@ def test_citations_are_numbered_in_the_order_of_the_text() -> None:
 
 
 def test_a_short_excerpt_begins_shortly_before_its_first_match() -> None:
-    passage = PassageView(
+    passage = Hit(
         id="c",
         kind="chunk",
         document="d",

@@ -19,6 +19,7 @@ from fastapi import FastAPI
 
 from database import connect, wipe
 from fabula.app import App
+from fabula.app.shown_answer import read_answer
 from fabula.config.settings import STATIC, Settings
 from fabula.errors import BadValue, NotFound
 from fabula.graph import statements
@@ -27,7 +28,6 @@ from fabula.graph.queries import FOLDER
 from fabula.graph.statements import count_levels
 from fabula.server import Address
 from fabula.service.core import queries
-from fabula.service.core.views import AnswerView
 from fabula.service.page.answers import lay_out
 from fabula.service.page.screens import ROUTERS
 from fabula.store import user_query
@@ -404,7 +404,9 @@ def make_answer(passages: int) -> dict[str, Any]:
 
 def test_the_links_of_an_answer_grow_with_its_passages_and_end_somewhere() -> None:
     def links(passages: int) -> list[str]:
-        return list(lay_out(AnswerView(**make_answer(passages)), "novels").links.values())
+        return list(
+            lay_out(read_answer(json.dumps(make_answer(passages))), "novels").links.values()
+        )
 
     # Each link named all other citations: four times the passages were ten times the bytes.
     assert sum(map(len, links(400))) < 4.5 * sum(map(len, links(100)))
@@ -562,7 +564,7 @@ def test_modes_that_are_asked_together_are_one_label(client: httpx2.Client) -> N
 def test_schemas_have_names_of_their_own(client: httpx2.Client) -> None:
     told = client.get("/openapi.json")
     schemas = told.json()["components"]["schemas"]
-    assert {"StepView", "JobStepView"} <= schemas.keys()
+    assert {"ShownStep", "JobStepView"} <= schemas.keys()
     assert not [name for name in schemas if "__" in name]
     for named in set(re.findall(r'"\$ref":\s*"([^"]*)"', told.text)):
         assert named.removeprefix("#/components/schemas/") in schemas

@@ -182,7 +182,7 @@ def test_an_assistant_is_told_by_mcp(library: Library) -> None:
 
     given = anyio.run(ask)
     assert statuses(given["quotations"]) == EXPECTED
-    assert given["weak"] == [1]
+    assert [each["number"] for each in given["weak_citations"]] == [1]
 
 
 def test_the_terminal_says_what_is_not_as_the_books_have_it(

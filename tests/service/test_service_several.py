@@ -158,8 +158,7 @@ def test_an_assistant_asks_several_collections(it: Served) -> None:
             ]
 
     answer, found, refused, unnamed = anyio.run(ask)
-    cited = answer.structured_content["cited"].values()
-    assert collections_of(list(cited)) == set(NAMES)
+    assert collections_of(answer.structured_content["context"]) == set(NAMES)
     assert collections_of(found.structured_content["hits"]) == set(NAMES)
     assert refused.is_error
     assert "There is no collection 'third'" in refused.content[0].text

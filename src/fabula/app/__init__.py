@@ -106,6 +106,7 @@ class App(Resources):
         question: str | Query,
         collections: Sequence[str] = (),
         *,
+        meter: Meter | None = None,
         stop: Stop | None = None,
         **options: Any,
     ) -> HitsAcross:
@@ -114,6 +115,7 @@ class App(Resources):
         Args:
             question: The question, as text or as a `Query`.
             collections: The names of the collections; empty for all.
+            meter: Counts what is asked of models.
             stop: Set from any thread, it ends the calls to models and raises Stopped.
             **options: Options of a `Query`, in place of the settings' defaults.
 
@@ -127,7 +129,8 @@ class App(Resources):
         """
         from fabula.app.across import find_collections, retrieve_across
 
-        return retrieve_across(find_collections(self, collections), question, stop=stop, **options)
+        chosen = find_collections(self, collections)
+        return retrieve_across(chosen, question, meter, stop, **options)
 
     def stream(
         self,

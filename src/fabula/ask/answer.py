@@ -27,6 +27,7 @@ class Answer:
 
     Attributes:
         question: The question as it was asked.
+        sought: The question that was searched with: in a conversation, one that stands alone.
         text: The answer, with citations as [2] or [1, 3].
         hits: What was found and is shown, best first.
         context: The passages that the answer was given to read, by number.
@@ -61,6 +62,7 @@ class Answer:
     weak_citations: tuple[WeakCitation, ...] = ()
     scope: QuestionScope = EVERYTHING
     note: str = ""
+    sought: str = ""
 
     def __repr__(self) -> str:
         cited = f"{len(self.cited)} of {len(self.context)} passages cited"
@@ -295,6 +297,7 @@ class AnswerStream:
             weak_citations=checked.weak_citations,
             scope=self.scope,
             note=self.note,
+            sought=self.sought,
         )
 
     def _verify(self) -> CheckedAnswer:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from fabula.graph.hits import Hit, describe_place
@@ -32,8 +33,13 @@ class CheckedQuotation:
         status: Whether the books have it.
         printed: The book's own words; of a quotation that was not found, those that are closest to
             it, or '' if none are close.
-        hit: The chunk in which these words begin; None if there are none.
-        spans: The characters of that chunk's document that they are, one range for each part of the
+        document: The id of the document that has these words; '' if there are none.
+        title: Its title.
+        section: The path of the section in which they begin.
+        pages: The labels of their printed pages, as "113-114".
+        lines: The labels of their numbered lines.
+        place: Where they are, for people: document, section, characters; '' if nowhere.
+        spans: The characters of the document that they are, one range for each part of the
             quotation between ellipses.
         cited: The numbers of the passages that are cited with it.
         differences: What it has otherwise than the book, as "spelling" or "ellipsis".
@@ -47,7 +53,12 @@ class CheckedQuotation:
     end: int
     status: QuotationStatus
     printed: str = ""
-    hit: Hit | None = None
+    document: str = ""
+    title: str = ""
+    section: str = ""
+    pages: str = ""
+    lines: str = ""
+    place: str = ""
     spans: tuple[tuple[int, int], ...] = ()
     cited: tuple[int, ...] = ()
     differences: tuple[str, ...] = ()
@@ -67,13 +78,17 @@ class CheckedQuotation:
         """Whether it differs by more than white space and the forms of marks."""
         return not {"white space", "marks"}.issuperset(self.differences)
 
-    @property
-    def place(self) -> str:
-        """Where its words are, for people: document, section, characters; '' if nowhere."""
-        if self.hit is None:
-            return ""
-        spans = [(start - self.hit.start, end - self.hit.start) for start, end in self.spans]
-        return describe_place(self.hit, spans)
+    def place_at(self, hit: Hit | None, spans: Sequence[tuple[int, int]]) -> CheckedQuotation:
+        """Return it with the place of its words, a chunk and characters of the chunk's document.
+
+        There is no chunk if the words are nowhere.
+        """
+        if hit is None:
+            return replace(self, spans=tuple(spans))
+        names = ("document", "title", "section", "pages", "lines")
+        values = {name: getattr(hit, name) for name in names}
+        relative = [(start - hit.start, end - hit.start) for start, end in spans]
+        return replace(self, **values, place=describe_place(hit, relative), spans=tuple(spans))
 
 
 @dataclass(frozen=True, slots=True)

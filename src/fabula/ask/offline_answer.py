@@ -213,10 +213,8 @@ def quotations_of(text: str, quotes: Sequence[Quote]) -> Iterator[CheckedQuotati
             end=at,
             status="exact" if quote.hit.kind == "chunk" else "unchecked",
             printed=words,
-            hit=quote.hit,
-            spans=((first, first + len(words)),),
             cited=(quote.number,),
-        )
+        ).place_at(quote.hit, [(first, first + len(words))])
 
 
 @dataclass(frozen=True, slots=True)

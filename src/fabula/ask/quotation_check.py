@@ -309,21 +309,20 @@ class _Places:
             if closest is None:
                 return bare
             hit = self._hit(closest.document, (closest.span,))
-            return replace(bare, printed=closest.printed, hit=hit, spans=(closest.span,))
+            return replace(bare, printed=closest.printed).place_at(hit, (closest.span,))
         at_place = [each for each in found.matches if self._is_cited(each, cited)]
         # The fewer differences the better; the first place in the text if they are equal.
         best = min(at_place or found.matches, key=lambda match: len(match.differences))
         status: QuotationStatus = "near" if best.differences else "exact"
         if cited and not at_place:
             status = "elsewhere"
-        return replace(
+        read = replace(
             bare,
             status=status,
             printed=_with_gaps(best),
-            hit=self._hit(best.document, best.spans),
-            spans=best.spans,
             differences=tuple(best.differences),
         )
+        return read.place_at(self._hit(best.document, best.spans), best.spans)
 
     def _is_cited(self, match: QuotationMatch, cited: Sequence[int]) -> bool:
         return any(

@@ -24,7 +24,7 @@ class QuestionScope:
         document: The id of the only document that was asked; '' for all.
         until: How many characters of it the reader had read; None if the reader had no place.
         volumes: The ids of the documents of a series that the reader had read; none if all count.
-        place: The place in words, as "A Christmas Carol, up to the end of STAVE TWO (38 %)"; '' if
+        name: The place in words, as "A Christmas Carol, up to the end of STAVE TWO (38 %)"; '' if
             the reader had none.
 
     """
@@ -32,7 +32,7 @@ class QuestionScope:
     document: str = ""
     until: int | None = None
     volumes: tuple[str, ...] = ()
-    place: str = ""
+    name: str = ""
 
     @classmethod
     def of(cls, filters: Filters, place: ReadingPlace | None) -> QuestionScope:

@@ -5,67 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Protocol
 
 from fabula.ask.answer import CITATION, Answer
+from fabula.ask.checked_quotation import CheckedQuotation, WeakCitation
 from fabula.ask.passage_quotes import quote_cited
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Quote, describe_place
-
-
-class VerifiedQuotation(Protocol):
-    """A quotation that was compared with the books: a `CheckedQuotation`, or the view of one."""
-
-    @property
-    def text(self) -> str:
-        """What is quoted."""
-        ...
-
-    @property
-    def status(self) -> str:
-        """Whether the books have it."""
-        ...
-
-    @property
-    def printed(self) -> str:
-        """The book's own words."""
-        ...
-
-    @property
-    def place(self) -> str:
-        """Where these are."""
-        ...
-
-    @property
-    def differs_in_words(self) -> bool:
-        """Whether it differs by more than white space and marks."""
-        ...
-
-    @property
-    def change(self) -> str:
-        """What was done to it."""
-        ...
-
-    @property
-    def original(self) -> str:
-        """What the model wrote, if it was repaired."""
-        ...
-
-
-class UnprovenSentence(Protocol):
-    """A sentence with a citation that does not bear it: a `WeakCitation`, or the view of one."""
-
-    @property
-    def number(self) -> int:
-        """The number of the cited passage."""
-        ...
-
-    @property
-    def sentence(self) -> str:
-        """The sentence."""
-        ...
-
 
 _MARKS = re.compile(r"[\\`*{}\[\]<>#|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 """What would be read as markup anywhere; an underscore between two letters is not."""
@@ -131,7 +77,7 @@ def format_answer(
     return "\n\n".join(filter(None, [title, text, listed, notes]))
 
 
-def describe_quotations(quotations: Sequence[VerifiedQuotation]) -> list[str]:
+def describe_quotations(quotations: Sequence[CheckedQuotation]) -> list[str]:
     """Return what a reader has to know of the quotations of an answer, as lines of Markdown.
 
     Nothing is said of those that are exact, or differ in white space and marks alone.
@@ -139,7 +85,7 @@ def describe_quotations(quotations: Sequence[VerifiedQuotation]) -> list[str]:
     return [line for line in map(_describe_quotation, quotations) if line]
 
 
-def describe_weak(weak: Sequence[UnprovenSentence], series: str = "") -> list[str]:
+def describe_weak(weak: Sequence[WeakCitation], series: str = "") -> list[str]:
     """Return a line of Markdown for each citation whose passage does not bear its sentence."""
     return [
         f"Weak citation[^{series}{each.number}]: the passage has no word of "
@@ -148,7 +94,7 @@ def describe_weak(weak: Sequence[UnprovenSentence], series: str = "") -> list[st
     ]
 
 
-def _describe_quotation(quotation: VerifiedQuotation) -> str:
+def _describe_quotation(quotation: CheckedQuotation) -> str:
     quoted = f"“{escape_markdown(quotation.original or quotation.text)}”"
     printed, place = f"“{escape_markdown(quotation.printed)}”", escape_markdown(quotation.place)
     if quotation.status == "not found":

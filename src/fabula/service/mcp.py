@@ -23,6 +23,7 @@ from starlette.applications import Starlette
 
 from fabula import __version__
 from fabula.app.collection import Collection
+from fabula.app.shown_answer import ShownAnswer, ShownHits
 from fabula.ask.query import USUAL_MODE, query_options
 from fabula.errors import FabulaError, Forbidden, NotFound, SettingsError, did_you_mean
 from fabula.graph.entries import Entry
@@ -36,7 +37,7 @@ from fabula.service.core.errors import public_message
 from fabula.service.core.paging import make_cursor, read_cursor, take_page
 from fabula.service.core.passages import Direction, OutlineNode, as_read, neighbours
 from fabula.service.core.passages import outline as build_outline
-from fabula.service.core.views import END_OF_TEXT, PassageView, PlaceView
+from fabula.service.core.views import END_OF_TEXT, PassageView
 from fabula.service.http.streams import run_while_connected
 from fabula.service.state import ServiceState
 from fabula.text.folding import fold_name
@@ -128,47 +129,10 @@ class FoundPassage(BaseModel):
 
 
 class PassageList(BaseModel):
-    """Passages, best first; `truncated` if not all of them fit into the result. `place` is up to
-    where the reader of a search had read: nothing that comes later was searched. `left_out` are
-    collections that could not be searched, and why, where several were asked.
-    """
+    """Passages; `truncated` if not all of them fit into the result."""
 
-    left_out: dict[str, str] = {}
     hits: list[FoundPassage]
     truncated: bool = False
-    place: PlaceView | None = None
-
-
-class CheckedQuote(BaseModel):
-    """A quotation in an answer: exact, near, elsewhere (not where it is cited) or not found.
-
-    `printed` are the book's own words, or the closest ones, and `place` is where they are.
-    """
-
-    text: str
-    status: str
-    printed: str = ""
-    place: str = ""
-
-
-class CitedAnswer(BaseModel):
-    """An answer with its cited passages by number; `offline` if it consists of extracts that were
-    chosen without a model. `quotations` says of each quotation whether it is in the books, and
-    `weak` lists the citations whose passages have nothing to do with what cites them. `cut` is
-    whether the answer ends at its limit of tokens, and `warning` says what to know beside it.
-    `place` is up to where the reader had read, if the question said so: nothing later was used.
-    `left_out` are collections that could not be asked, and why, where several were.
-    """
-
-    answer: str
-    cited: dict[int, FoundPassage]
-    offline: bool
-    quotations: list[CheckedQuote] = []
-    weak: list[int] = []
-    cut: bool = False
-    warning: str = ""
-    place: PlaceView | None = None
-    left_out: dict[str, str] = {}
 
 
 class TextRange(BaseModel):
@@ -307,6 +271,13 @@ class _Access:
         if not name:
             raise NotFound("Name a collection: the tool list_collections lists them.")
         return self.state.filled_collection(name, self.caller(context))
+
+    def asked(
+        self, context: Context[Any, Any], name: str, names: Sequence[str]
+    ) -> tuple[Collection, Sequence[Collection]]:
+        """Return the collection that is asked, and all where several are. Raises NotFound."""
+        among = self.state.collections(names, self.caller(context)) if names else ()
+        return (among[0] if among else self.collection(context, name)), among
 
     def require(self, caller: Caller, role: Role, *, in_all: bool = False) -> None:
         """Raise Forbidden unless a caller may do what a role may, with `in_all` everywhere."""
@@ -492,10 +463,10 @@ def _add_asking(server: MCPServer, access: _Access) -> None:
         mode: ModeName = USUAL_MODE,
         top_k: Annotated[int, Field(ge=1, le=MAX_HITS)] = 10,
         options: QuestionOptions = {},  # noqa: B006
-    ) -> PassageList:
+    ) -> ShownHits:
         """Find the passages that best answer a question: parts of the text, summaries, details."""
 
-        def find(stop: Stop) -> PassageList:
+        def find(stop: Stop) -> ShownHits:
             query = _question(
                 options,
                 question=question,
@@ -506,15 +477,10 @@ def _add_asking(server: MCPServer, access: _Access) -> None:
                 mode=mode,
                 k=top_k,
             )
+            source, among = access.asked(context, collection, collections)
             services, caller = access.state.asking_services, access.caller(context)
-            if collections:
-                several = access.state.collections(collections, caller)
-                view = asking.search_across(services, several, caller, query, stop)
-            else:
-                source = access.collection(context, collection)
-                view = asking.search(services, source, caller, query, stop)
-            more = {"place": view.place, "left_out": view.left_out}
-            return _passage_list(view.hits).model_copy(update=more)
+            found = asking.search(services, source, caller, query, stop, among)
+            return replace(found, hits=tuple(_take_fitting(found.hits)), path=())
 
         return await access.run_question(context, find)
 
@@ -528,45 +494,34 @@ def _add_asking(server: MCPServer, access: _Access) -> None:
         until: ReadUntil = "",
         mode: ModeName = USUAL_MODE,
         options: QuestionOptions = {},  # noqa: B006
-    ) -> CitedAnswer:
-        """Answer a question from the passages that fit it best, with the passages it cites."""
+    ) -> ShownAnswer:
+        """Answer a question from the passages that fit it best, with the passages it cites.
 
-        def answer(stop: Stop) -> CitedAnswer:
+        `context` are the cited passages alone, by their numbers.
+        """
+
+        def answer(stop: Stop) -> ShownAnswer:
             query = _question(options, question=question, document=document, until=until, mode=mode)
+            source, among = access.asked(context, collection, collections)
             services, caller = access.state.asking_services, access.caller(context)
-            if collections:
-                several = access.state.collections(collections, caller)
-                view = asking.ask_across(services, several, caller, query, stop=stop).view()
-            else:
-                source = access.collection(context, collection)
-                view = asking.ask(services, source, caller, query, stop=stop).view()
-            return CitedAnswer(
-                answer=view.answer,
-                cited={
-                    passage.number: _found_passage(passage)
-                    for passage in view.context
-                    if passage.number in view.cited
-                },
-                offline=view.offline,
-                quotations=[
-                    CheckedQuote(
-                        text=quotation.text,
-                        status=quotation.status,
-                        printed=quotation.printed,
-                        place=quotation.place,
-                    )
-                    for quotation in view.quotations
-                    # An answer that no model wrote is the books' own words.
-                    if not view.offline
-                ],
-                weak=list(dict.fromkeys(weak.number for weak in view.weak_citations)),
-                cut=view.cut,
-                warning=" ".join(filter(None, (view.warning, view.note))),
-                place=view.place,
-                left_out=view.left_out,
-            )
+            answering = asking.ask(services, source, caller, query, stop=stop, among=among)
+            return _shorten(answering.view())
 
         return await access.run_question(context, answer)
+
+
+def _shorten(answer: ShownAnswer) -> ShownAnswer:
+    """Return an answer with what an assistant needs of it: it can read and search on itself."""
+    return replace(
+        answer,
+        context=tuple(each for each in answer.context if each.number in answer.cited),
+        # An answer that no model wrote is the books' own words.
+        quotations=() if answer.offline else answer.quotations,
+        quotes=(),
+        hits=(),
+        path=(),
+        brief="",
+    )
 
 
 def _add_writing(server: MCPServer, access: _Access) -> None:

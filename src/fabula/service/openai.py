@@ -22,6 +22,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.app.collection import Collection
+from fabula.app.shown_answer import ShownAnswer, ShownPassage, to_json
 from fabula.ask.answer import CITATION
 from fabula.ask.modes import modes
 from fabula.ask.query import USUAL_MODE
@@ -35,7 +36,6 @@ from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.service.core.asking import Answering, Question
 from fabula.service.core.errors import Problem, describe_problem
-from fabula.service.core.views import AnswerView, PlaceView, ReadView
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, Reader, State
 from fabula.service.http.route_rules import declare
@@ -145,6 +145,11 @@ class Completion(BaseModel):
                 )
 
 
+DETAILS = (
+    *("context", "usage", "money", "unpriced", "path", "quotations", "weak_citations"),
+    *("document", "place", "brief", "note", "warning"),
+)
+"""What a reply includes of an answer if the request asks for `fabula`."""
 Chunks = Iterator[tuple[str, Mapping[str, Any]]]
 
 
@@ -234,17 +239,20 @@ class _CitedCompletion:
             elif name == "error":
                 yield "", {"error": _error(data)}
             elif name == "answer":
-                yield from self._last_chunks(AnswerView.model_validate(data))
+                yield from self._last_chunks(data)
         yield "done", {}
 
-    def _last_chunks(self, answer: AnswerView) -> Chunks:
+    def _last_chunks(self, answer: ShownAnswer) -> Chunks:
         citations = self._citation_list(answer)
         annotations = {"annotations": self._annotations(answer)}
         yield "", self._format.chunk(({"content": citations} if citations else {}) | annotations)
         last = self._format.chunk({}, _finish_reason(cut=answer.cut))
         yield "", last | ({"fabula": self._details(answer)} if self._body.fabula else {})
         if self._body.stream_options.include_usage:
-            yield "", self._format.chunk(None) | {"usage": _usage(_total_usage(answer))}
+            yield (
+                "",
+                self._format.chunk(None) | {"usage": _usage(answer.total_usage)},
+            )
 
     def whole(self) -> dict[str, Any]:
         """Return the whole completion. Raises ModelError."""
@@ -255,23 +263,23 @@ class _CitedCompletion:
             "refusal": None,
             "annotations": self._annotations(answer),
         }
-        completion = self._format.whole(message, _total_usage(answer), cut=answer.cut)
+        completion = self._format.whole(message, answer.total_usage, cut=answer.cut)
         return completion | ({"fabula": self._details(answer)} if self._body.fabula else {})
 
     def close(self) -> None:
         """Stop writing the answer."""
         self._answering.close()
 
-    def _cited_passages(self, answer: AnswerView) -> list[ReadView]:
+    def _cited_passages(self, answer: ShownAnswer) -> list[ShownPassage]:
         by_number = {passage.number: passage for passage in answer.context}
         return [by_number[number] for number in answer.cited]
 
-    def _url(self, passage: ReadView) -> str:
+    def _url(self, passage: ShownPassage) -> str:
         chars = f"{passage.start}-{passage.end}"
         of = passage.collection or self._collection
         return self._base + address("c", of, "d", passage.document, chars=chars)
 
-    def _citation_list(self, answer: AnswerView) -> str:
+    def _citation_list(self, answer: ShownAnswer) -> str:
         """Format the cited passages as a Markdown list with links, which any client can show."""
         lines = []
         for passage in self._cited_passages(answer):
@@ -292,7 +300,7 @@ class _CitedCompletion:
             lines.append(f"{READ_SO_FAR}{name}. {self._links_to_place(answer.place)}")
         return "\n\n" + "\n".join(lines) if lines else ""
 
-    def _links_to_place(self, place: PlaceView) -> str:
+    def _links_to_place(self, place: QuestionScope) -> str:
         """Return links to what was read; `_scope_of` reads the place from them again."""
         read = {f"Volume {at}": (id, "") for at, id in enumerate(place.volumes, start=1)}
         if place.until:
@@ -303,7 +311,7 @@ class _CitedCompletion:
             for name, (document, chars) in read.items()
         )
 
-    def _annotations(self, answer: AnswerView) -> list[dict[str, Any]]:
+    def _annotations(self, answer: ShownAnswer) -> list[dict[str, Any]]:
         """Return an annotation for each citation, with its characters in the answer; [] if none."""
         cited = {passage.number: passage for passage in self._cited_passages(answer)}
         annotations = []
@@ -319,9 +327,8 @@ class _CitedCompletion:
                     annotations.append({"type": "url_citation", "url_citation": citation})
         return annotations
 
-    def _details(self, answer: AnswerView) -> dict[str, Any]:
-        names = {"context", "usage", "money", "unpriced", "path", "quotations", "weak_citations"}
-        return answer.model_dump(include=names | {"document", "place", "brief", "note", "warning"})
+    def _details(self, answer: ShownAnswer) -> dict[str, Any]:
+        return {name: value for name, value in to_json(answer).items() if name in DETAILS}
 
 
 class _TaskCompletion:
@@ -469,11 +476,6 @@ def _scope_of(answer: str) -> QuestionScope:
         [(document, until)] = links
         return QuestionScope(unquote(document), int(until))
     return QuestionScope(volumes=tuple(unquote(document) for document, _ in links))
-
-
-def _total_usage(answer: AnswerView) -> Usage:
-    """Return the usage of all steps of an answer."""
-    return sum((Usage.read(step.model_dump()) for step in answer.usage.values()), Usage())
 
 
 def _usage(usage: Usage) -> dict[str, Any]:

@@ -5,35 +5,41 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from fabula.ask.answer import Answer
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import keep_answer, keep_question
-from fabula.cli.shared.opening import open_collection, open_for_reading
+from fabula.cli.shared.opening import choose_collection, open_app
 from fabula.cli.shared.options import ASKING, GRAPH, settings_flags, until_flag
 from fabula.cli.shared.screen import echo, notice_offline, print_json
 from fabula.config.settings import Settings
 from fabula.errors import NotFound, SettingsError
-from fabula.graph.hits import Hit, Passage, Quote, describe_place, document_spans
+from fabula.graph.hits import describe_place
 from fabula.graph.trace import Trace
 from fabula.models import NO_ANSWER
+from fabula.models.counted import Meter
 from fabula.text.names import EVERYTHING
 from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
+    from fabula.app import App
     from fabula.app.collection import Collection
     from fabula.ask.answer import AnswerStream
     from fabula.ask.query import Query
+    from fabula.graph.entries import Entry
+    from fabula.graph.hits import Hit
     from fabula.models.usage import Usage
 
 ASPECTS = "plot, character, setting, point of view, style, theme, irony and symbol"
 """The aspects of the default set."""
+Form = Literal["text", "json", "markdown"]
+"""How an answer is printed."""
 NOTHING = "Nothing in the graph passes these filters."
 MAX_QUOTED = 300
 """How many characters of a cited sentence are shown."""
@@ -125,34 +131,24 @@ def command(
     # On a terminal the line below an answer says this: the screen has no room for both.
     has_closing_line = sys.stdout.isatty() and not (as_json or as_markdown or no_answer or dry_run)
     notice_offline(settings, is_said=has_closing_line)
-    if across and no_answer:
-        _search_across(query, across, settings, as_json=as_json)
-        return
-    if across:
-        _answer_across(query, across, settings, show_context, as_json, as_markdown)
-        return
-    with open_for_reading(settings) as fabula:
-        _notice_place(query, fabula)
+    names = _collection_names(across) if across else None
+    with open_app(settings) as app:
+        fabula = choose_collection(app) if names is None else app.collection()
+        if names is None:
+            _notice_place(query, fabula)
         if dry_run:
             _show_expected(query, fabula, settings, as_json=as_json)
             return
         if no_answer:
-            hits = fabula.retrieve(query, path=path)
-            result = {"question": question, "hits": [_hit_json(hit) for hit in hits]}
+            is_found = _search(query, app, fabula, names, path, as_json=as_json)
         else:
-            stream = fabula.stream(query, path=path)
-            result = _kept_json(query, stream, fabula) if as_json else {}
+            form: Form = "json" if as_json else "markdown" if as_markdown else "text"
+            followed = path if explain else None
+            is_found = _answer(query, app, fabula, names, path, form, show_context, followed)
         if as_json:
-            print_json(result | (_trace_json(path) if explain else {}))
             return
-        is_found = bool(hits if no_answer else stream.hits)
         if not is_found:
             echo(NOTHING, err=True)
-        elif no_answer:
-            _print_hits(hits)
-        else:
-            _print(stream, fabula, show_context, as_markdown, path if explain else None)
-            keep_question(query, stream.answer, fabula)
         if explain:
             from fabula.cli.shared.trace import print_trace
 
@@ -189,63 +185,92 @@ def _name_left_out(left_out: Mapping[str, str]) -> None:
         echo(f"Left out: collection {name}. {why}", err=True)
 
 
-def _search_across(query: Query, across: str, settings: Settings, *, as_json: bool) -> None:
-    """Print the passages of several collections that serve a question best."""
-    with open_collection(settings) as fabula:
-        found = fabula.app.retrieve(query, _collection_names(across))
-    _name_left_out(found.left_out)
-    if as_json:
-        hits = [_hit_json(hit) for hit in found.hits]
-        print_json({"question": query.question, "hits": hits, "left_out": found.left_out})
-    else:
-        for rank, hit in enumerate(found.hits, start=1):
-            echo(f"{rank}. {describe_place(hit)}\n{hit.text.strip()}\n")
-    if not found.hits:
-        echo(NOTHING, err=True)
-        raise click.exceptions.Exit(1)
-
-
-def _answer_across(
+def _search(
     query: Query,
-    across: str,
-    settings: Settings,
-    show_context: bool,
+    app: App,
+    collection: Collection,
+    names: Sequence[str] | None,
+    path: Trace,
+    *,
     as_json: bool,
-    as_markdown: bool,
-) -> None:
-    """Print an answer that is written from the passages of several collections."""
-    with open_collection(settings) as fabula:
-        found = fabula.app.stream(query, _collection_names(across))
+) -> bool:
+    """Print the passages that serve a question best, and return whether there are some.
+
+    `names` are those of several collections, where these are searched; none for all of them.
+    """
+    from fabula.app.shown_answer import limited_place, show_hits, to_json
+
+    meter, more = Meter(), dict[str, Any]()
+    if names is None:
+        hits: Sequence[Hit] = collection.retrieve(query, meter=meter, path=path)
+        more["place"] = limited_place(collection.scope(query)) if query.until else None
+    else:
+        found = app.retrieve(query, names, meter=meter)
+        hits, more["left_out"] = found.hits, found.left_out
         _name_left_out(found.left_out)
-        stream = found.stream
-        names = ",".join(found.collections)
-        collection = fabula.app.collection(found.collections[0])
-        if as_json:
-            more = {"collections": list(found.collections), "left_out": dict(found.left_out)}
-            keep_question(query, stream.answer, collection, names)
-            print_json(_answer_json(stream.answer, settings) | more)
-            return
-        if not stream.hits:
-            echo(NOTHING, err=True)
-            raise click.exceptions.Exit(1)
-        if as_markdown:
-            from fabula.export.markdown import books_of, markdown
-
-            owners = {each.hit.document: each.hit.collection for each in stream.context}
-            books = books_of(
-                [stream.answer], lambda id: fabula.app.collection(owners[id]).document(id)
-            )
-            echo(markdown(stream.answer, books))
-        else:
-            print_answer(stream, show_context, is_offline=settings.offline)
-        keep_answer(stream.answer, collection)
-        keep_question(query, stream.answer, collection, names)
+    if as_json:
+        shown = show_hits(query, hits, collection.settings, path, meter.usage(), **more)
+        print_json(to_json(shown))
+    else:
+        for rank, hit in enumerate(hits, start=1):
+            echo(f"{rank}. {describe_place(hit)} · score {hit.score:.3f}\n{hit.text.strip()}\n")
+    return bool(hits)
 
 
-def _kept_json(query: Query, stream: AnswerStream, collection: Collection) -> dict[str, Any]:
-    """Return the answer as JSON, and keep the question for `fabula history`."""
-    keep_question(query, stream.answer, collection)
-    return _answer_json(stream.answer, collection.settings)
+def _answer(
+    query: Query,
+    app: App,
+    collection: Collection,
+    names: Sequence[str] | None,
+    path: Trace,
+    form: Form,
+    show_context: bool,
+    followed: Trace | None,
+) -> bool:
+    """Print an answer, and keep the question and what it cites; return whether passages were found.
+
+    `names` are as those of `_search`. Steps that are taken while the answer is written are printed
+    as they end, if they are `followed`.
+    """
+    from fabula.app.shown_answer import show_answer, to_json
+
+    began, settings = time.perf_counter(), collection.settings
+    across, more = "", dict[str, Any]()
+    if names is None:
+        stream = collection.stream(query, path=path)
+    else:
+        found = app.stream(query, names, path=path)
+        stream, across = found.stream, ",".join(found.collections)
+        collection = app.collection(found.collections[0])
+        more = {
+            "mode": query.mode,
+            "collections": found.collections,
+            "left_out": found.left_out,
+        }
+        _name_left_out(found.left_out)
+    if form == "json":
+        answer = stream.answer
+        keep_question(query, answer, collection, across)
+        seconds = time.perf_counter() - began
+        print_json(to_json(show_answer(answer, settings, path, seconds, **more)))
+        return True
+    if not stream.hits:
+        return False
+    if form == "markdown":
+        from fabula.export.markdown import books_of, markdown
+
+        owners = {each.hit.document: each.hit.collection for each in stream.context}
+
+        def find(id: str) -> Entry:
+            owner = owners.get(id)
+            return (app.collection(owner) if owner else collection).document(id)
+
+        echo(markdown(stream.answer, books_of([stream.answer], find)))
+    else:
+        print_answer(stream, show_context, followed, is_offline=settings.offline)
+    keep_answer(stream.answer, collection)
+    keep_question(query, stream.answer, collection, across)
+    return True
 
 
 def _notice_place(query: Query, collection: Collection) -> None:
@@ -285,26 +310,6 @@ def _show_expected(
         for name, usages in {query.mode: steps, **by_mode}.items()
     }
     print_json({"question": query.question, "mode": query.mode, "estimate": estimate})
-
-
-def _print(
-    stream: AnswerStream,
-    collection: Collection,
-    show_context: bool,
-    as_markdown: bool,
-    followed: Trace | None,
-) -> None:
-    """Print an answer for people, and store its citations for `fabula read`.
-
-    Steps that are taken while the answer is written are printed as they end, if they are followed.
-    """
-    if as_markdown:
-        from fabula.export.markdown import books_of, markdown
-
-        echo(markdown(stream.answer, books_of([stream.answer], collection.document)))
-    else:
-        print_answer(stream, show_context, followed, is_offline=collection.settings.offline)
-    keep_answer(stream.answer, collection)
 
 
 def print_answer(
@@ -381,67 +386,3 @@ def print_quotes(stream: AnswerStream, *, show_context: bool, opener: str) -> No
         f"that a model would answer from, {manner}. `{opener} 1` opens one, by its "
         f"number{last}{rest}."
     )
-
-
-def _print_hits(hits: Sequence[Hit]) -> None:
-    for rank, hit in enumerate(hits, start=1):
-        echo(f"{rank}. {describe_place(hit)} · score {hit.score:.3f}\n{hit.text.strip()}\n")
-
-
-def _answer_json(answer: Answer, settings: Settings) -> dict[str, Any]:
-    from fabula.ask.passage_quotes import quote_cited
-    from fabula.cli.shared.verification import quotation_json, weak_json
-
-    return {
-        "question": answer.question,
-        "answer": answer.text,
-        "cut": answer.cut,
-        "model": settings.model,
-        "offline": settings.offline,
-        "quotes": [_quote_json(quote) for quote in answer.quotes or quote_cited(answer)],
-        "cited": list(answer.cited),
-        "quotations": [quotation_json(quotation) for quotation in answer.quotations],
-        "weak_citations": [weak_json(weak) for weak in answer.weak_citations],
-        "warning": answer.citation_warning,
-        "context": [_passage_json(passage) for passage in answer.context],
-        "brief": answer.brief,
-        "hits": [_hit_json(hit) for hit in answer.hits],
-        "usage": {step: usage.row for step, usage in answer.usage.items()},
-    }
-
-
-def _trace_json(trace: Trace) -> dict[str, Any]:
-    from fabula.cli.shared.trace import trace_json
-
-    return {"path": trace_json(trace)}
-
-
-def _passage_json(passage: Passage) -> dict[str, Any]:
-    hit = {name: value for name, value in _hit_json(passage.hit).items() if name != "tokens"}
-    spans = [list(span) for span in document_spans(passage.hit, passage.spans)]
-    return hit | {"number": passage.number, "text": passage.text, "spans": spans}
-
-
-def _quote_json(quote: Quote) -> dict[str, Any]:
-    matches = [list(match) for match in quote.matches]
-    return _hit_json(quote.hit) | {"number": quote.number, "matches": matches}
-
-
-def _hit_json(hit: Hit) -> dict[str, Any]:
-    of = {"collection": hit.collection} if hit.collection else {}
-    return of | {
-        "id": hit.id,
-        "kind": hit.kind,
-        "document": hit.document,
-        "title": hit.title,
-        "section": hit.section,
-        "pages": hit.pages,
-        "lines": hit.lines,
-        "aspect": hit.aspect,
-        "level": hit.level,
-        "start": hit.start,
-        "end": hit.end,
-        "text": hit.text,
-        "tokens": hit.tokens,
-        "score": hit.score,
-    }

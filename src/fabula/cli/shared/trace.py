@@ -1,8 +1,6 @@
-"""Show the trace of a retrieval as a tree, or as JSON."""
+"""Show the trace of a retrieval as a tree."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from rich.text import Text
 from rich.tree import Tree
@@ -23,11 +21,6 @@ def print_trace(trace: Trace) -> None:
     console().print(tree)
 
 
-def trace_json(trace: Trace) -> list[dict[str, Any]]:
-    """Return the steps of a trace, each with its inner steps."""
-    return [_step_json(step) for step in trace.root.steps]
-
-
 def _add_step(tree: Tree, step: TraceStep) -> None:
     text = f"{step.name}: {step.note}" if step.note else step.name
     if step.hits:
@@ -44,16 +37,3 @@ def _add_step(tree: Tree, step: TraceStep) -> None:
 def _format_hit(hit: Hit, is_kept: bool) -> Text:
     mark = "✓" if is_kept else "✗"
     return Text(f"{mark} {hit.score:.3f} {describe_place(hit)}", style="" if is_kept else "dim")
-
-
-def _step_json(step: TraceStep) -> dict[str, Any]:
-    return {
-        "step": step.name,
-        "note": step.note,
-        "seconds": round(step.seconds, 6),
-        "hits": [
-            {"id": hit.id, "score": hit.score, "kept": hit.id in step.passed_on}
-            for hit in step.hits
-        ],
-        "steps": [_step_json(inner) for inner in step.steps],
-    }

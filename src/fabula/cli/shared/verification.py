@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fabula.cli.shared.screen import echo
 from fabula.text.nouns import count_noun
@@ -48,41 +48,6 @@ def describe_weak(weak: Sequence[WeakCitation]) -> Iterator[str]:
         yield f"{count_noun(len(weak), 'weak citation')}: the passage has no word of the sentence."
     for each in weak:
         yield f"  [{each.number}] {_shorten(each.sentence)}"
-
-
-def quotation_json(quotation: CheckedQuotation) -> dict[str, Any]:
-    """Return a quotation as `--json` prints it."""
-    hit = quotation.hit
-    place = {
-        "document": hit.document if hit else "",
-        "title": hit.title if hit else "",
-        "section": hit.section if hit else "",
-        "pages": hit.pages if hit else "",
-        "lines": hit.lines if hit else "",
-    }
-    return {
-        "text": quotation.text,
-        "start": quotation.start,
-        "end": quotation.end,
-        "status": quotation.status,
-        "printed": quotation.printed,
-        **place,
-        "spans": [list(span) for span in quotation.spans],
-        "cited": list(quotation.cited),
-        "differences": list(quotation.differences),
-        "change": quotation.change,
-        "original": quotation.original,
-    }
-
-
-def weak_json(weak: WeakCitation) -> dict[str, Any]:
-    """Return a weak citation as `--json` prints it."""
-    return {
-        "number": weak.number,
-        "sentence": weak.sentence,
-        "start": weak.start,
-        "end": weak.end,
-    }
 
 
 def _describe(quotation: CheckedQuotation) -> Iterator[str]:

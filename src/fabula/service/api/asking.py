@@ -7,6 +7,7 @@ from functools import partial
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
+from fabula.app.shown_answer import ShownAnswer, ShownHits, format_json
 from fabula.jobs.idempotency import Idempotency
 from fabula.models.stop import Stop
 from fabula.service.core import asking
@@ -15,11 +16,9 @@ from fabula.service.core.asking import (
     ComparisonView,
     Question,
     QuestionAcross,
-    QuestionEstimateView,
-    SearchView,
+    QuestionEstimate,
 )
 from fabula.service.core.errors import Problem
-from fabula.service.core.views import AnswerView
 from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.parameters import Key
 from fabula.service.http.route_rules import declare
@@ -33,7 +32,7 @@ router = APIRouter(tags=["asking"])
 @declare(is_question=True, is_public=True)
 async def search(
     request: Request, state: State, collection: FilledCollection, caller: Reader, question: Question
-) -> SearchView:
+) -> ShownHits:
     """Return the passages that best answer the question, best first, and the steps of the search.
 
     A chat model is only called if the mode, `rewrite` or `rerank` needs one.
@@ -46,7 +45,7 @@ async def search(
 @router.post(
     "/collections/{collection}/ask",
     summary="Ask a question",
-    response_model=AnswerView,
+    response_model=ShownAnswer,
     responses={
         200: {
             "description": "The answer. If the request accepts text/event-stream: the events "
@@ -101,7 +100,7 @@ async def ask(
 @declare(is_question=True, is_public=True)
 async def estimate(
     request: Request, state: State, collection: FilledCollection, caller: Reader, question: Question
-) -> QuestionEstimateView:
+) -> QuestionEstimate:
     """Return the calls, tokens and price that an answer would take; no model is asked.
 
     Replies are not known in advance: of modes that decide by replies how much they ask, it is about
@@ -130,7 +129,7 @@ async def compare(
 @declare(is_question=True)
 async def search_across(
     request: Request, state: State, caller: Reader, question: QuestionAcross
-) -> SearchView:
+) -> ShownHits:
     """Return the passages of several collections that best answer the question, merged by rank.
 
     Each passage names its `collection`. A collection that can't be searched, as its model can't be
@@ -138,9 +137,9 @@ async def search_across(
     """
     stop = Stop()
 
-    def search() -> SearchView:
-        collections = state.collections(question.collections, caller)
-        return asking.search_across(state.asking_services, collections, caller, question, stop)
+    def search() -> ShownHits:
+        among = state.collections(question.collections, caller)
+        return asking.search(state.asking_services, among[0], caller, question, stop, among)
 
     return await run_while_connected(request, search, stop.set, state.question_threads)
 
@@ -148,7 +147,7 @@ async def search_across(
 @router.post(
     "/ask",
     summary="Ask several collections",
-    response_model=AnswerView,
+    response_model=ShownAnswer,
     responses={
         200: {
             "description": "The answer, its events, or the words that it cites as W3C Web "
@@ -171,10 +170,10 @@ async def ask_across(
     """
     stop = Stop()
 
-    def begin() -> asking.Answering:
-        collections = state.collections(question.collections, caller)
+    def begin() -> asking.Answering | asking.RepeatedAnswer:
+        among = state.collections(question.collections, caller)
         services = state.asking_services
-        return asking.ask_across(services, collections, caller, question, stop=stop)
+        return asking.ask(services, among[0], caller, question, stop=stop, among=among)
 
     answering = await run_while_connected(request, begin, stop.set, state.question_threads)
     return await _respond(request, state, answering)
@@ -191,4 +190,4 @@ async def _respond(
     )
     if accepts(request.headers.get("accept", ""), LINKED_DATA):
         return JSONResponse(asking.citations(view), media_type=LINKED_DATA)
-    return Response(view.model_dump_json(), media_type="application/json")
+    return Response(format_json(view), media_type="application/json")

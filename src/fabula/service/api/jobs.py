@@ -12,7 +12,7 @@ from fastapi.responses import Response
 
 from fabula.jobs.job import Item, ItemState, Job, JobState, Kind
 from fabula.service.core.paging import Page, make_cursor, read_cursor, take_page
-from fabula.service.core.views import MoneyView, UsageByStep, View, usage_view
+from fabula.service.core.views import MoneyView, UsageByStep, View
 from fabula.service.http.dependencies import Caller, Reader, State, Writer
 from fabula.service.http.parameters import After, Limit
 from fabula.service.http.streams import MEDIA_TYPE, EventStream
@@ -65,7 +65,7 @@ class ItemView(View):
         return cls(
             **fields,
             steps=_view_steps(item.steps),
-            usage=usage_view(item.usage),
+            usage=item.usage,
             left_out=dict(item.left_out),
             warnings=list(item.warnings),
             result=dict(item.result),
@@ -112,7 +112,7 @@ class JobView(MoneyView):
             steps=_view_steps(job.steps),
             unpriced=list(job.unpriced),
             items=[ItemView.of(item) for item in job.items] if items else None,
-            usage=usage_view(job.usage),
+            usage=job.usage,
         )
 
 

@@ -27,7 +27,7 @@ from fabula.jobs.start import (
 from fabula.jobs.uploads import Upload, label
 from fabula.service.api.jobs import JobView, respond_accepted
 from fabula.service.core.errors import Problem
-from fabula.service.core.views import MoneyView, UsageByStep, View, usage_view
+from fabula.service.core.views import MoneyView, UsageByStep, View
 from fabula.service.http.dependencies import (
     Caller,
     FilledCollection,
@@ -147,7 +147,7 @@ class EstimateView(MoneyView):
                 document=outcome.document,
                 title=outcome.title,
                 counts=dict(outcome.counts),
-                usage=usage_view(outcome.steps),
+                usage=outcome.steps,
                 left_out=dict(outcome.left_out),
                 warnings=list(outcome.warnings),
                 error=str(outcome.error or ""),
@@ -157,7 +157,7 @@ class EstimateView(MoneyView):
         steps = expected.usage.values()
         return cls(
             items=items,
-            usage=usage_view(expected.usage),
+            usage=expected.usage,
             calls=sum(step.calls for step in steps),
             tokens=sum(step.prompt_tokens + step.completion_tokens for step in steps),
             money=expected.money,

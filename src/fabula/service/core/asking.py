@@ -8,11 +8,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
@@ -26,7 +26,17 @@ from pydantic import (
 )
 
 from fabula.app.collection import Collection
-from fabula.ask.passage_quotes import quote_cited
+from fabula.app.shown_answer import (
+    ShownAnswer,
+    ShownHits,
+    ShownPassage,
+    ShownStep,
+    limited_place,
+    list_steps,
+    show_answer,
+    show_hits,
+    used_modes,
+)
 from fabula.ask.query import Query, query_options
 from fabula.ask.scope import AskedTurn
 from fabula.errors import (
@@ -39,23 +49,10 @@ from fabula.export.citations import citations_json, cite_quotes
 from fabula.graph.trace import Trace
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
+from fabula.models.usage import Usage
 from fabula.service.core import errors
 from fabula.service.core.errors import describe_failures
-from fabula.service.core.views import (
-    AnswerView,
-    MoneyView,
-    PassageView,
-    PlaceView,
-    QuotationView,
-    QuoteView,
-    ReadView,
-    StepView,
-    UsageByStep,
-    View,
-    WeakCitationView,
-    money,
-    usage_view,
-)
+from fabula.service.core.views import View
 from fabula.service.core.write_behind import write_behind
 
 if TYPE_CHECKING:
@@ -67,9 +64,9 @@ if TYPE_CHECKING:
     from fabula.service.observe.metrics import Metrics
 
 LOG = logging.getLogger("fabula.service")
-Event = tuple[Literal["retrieval", "passages", "step", "token", "answer", "error"], dict[str, Any]]
-"""An event of an answer that is being written. A `step` is one of a mode that searches on while it
-answers: its name, its note, and what it found."""
+Event = tuple[Literal["retrieval", "passages", "step", "token", "answer", "error"], Any]
+"""An event of an answer that is being written, and its values. A `step` is one of a mode that
+searches on while it answers; the `answer` is a ShownAnswer."""
 Name = Annotated[str, StringConstraints(max_length=2000)]
 Names = Annotated[list[Name], Field(max_length=100)]
 Level = Annotated[int, Field(ge=0, le=99)]
@@ -78,10 +75,6 @@ NEW = "new"
 NOT_SAVED = (
     "The answer is complete, but could not be saved in its conversation yet, as Neo4j does not "
     "accept it. The service tries again for about two minutes: copy what you need."
-)
-CUT = (
-    "The answer was cut at its limit of tokens (answer_tokens), or at the end of the model's "
-    "context: ask for less at once, or have the limit raised."
 )
 BOUNDED: dict[str, tuple[Any, Any]] = {
     "document": (Name, ""),
@@ -172,30 +165,15 @@ class Comparison(Asking):
         return [Question(**own, mode=mode) for mode in dict.fromkeys(self.modes)]
 
 
-class SearchView(MoneyView):
-    """The passages that serve a question best, best first, and the way to them.
-
-    `left_out` are collections that could not be searched, and why, where several were asked.
-    `place` is up to where the reader had read; null if the whole text was searched.
-    """
-
-    question: str
-    place: PlaceView | None = None
-    hits: list[PassageView]
-    path: list[StepView]
-    usage: UsageByStep
-    left_out: dict[str, str] = Field({})
-
-
 class ComparedAnswer(View):
     """What one mode answered; or why it did not, as a problem says it."""
 
     mode: str
-    answer: AnswerView | None = None
+    answer: ShownAnswer | None = None
     problem: dict[str, Any] | None = None
 
     @classmethod
-    def of(cls, mode: str, outcome: AnswerView | FabulaError) -> Self:
+    def of(cls, mode: str, outcome: ShownAnswer | FabulaError) -> Self:
         """Return what a mode answered, or why it did not."""
         if isinstance(outcome, FabulaError):
             return cls(mode=mode, problem=errors.describe_problem(outcome))
@@ -217,12 +195,18 @@ class ComparisonView(View):
     shared: list[SharedPassage]
 
 
-class QuestionEstimateView(MoneyView):
-    """What an answer to a question would ask of models, by step; at most, where replies decide."""
+@dataclass(frozen=True, slots=True)
+class QuestionEstimate:
+    """What an answer to a question would ask of models, by step; at most, where replies decide.
+
+    `money` is in US dollars, as far as prices are known, and `unpriced` are the other models.
+    """
 
     question: str
     mode: str
-    usage: UsageByStep
+    usage: Mapping[str, Usage]
+    money: float | None
+    unpriced: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +224,8 @@ def search(
     caller: Caller,
     question: Question,
     stop: Stop | None = None,
-) -> SearchView:
+    among: Sequence[Collection] = (),
+) -> ShownHits:
     """Return the passages that answer a question best.
 
     Args:
@@ -249,64 +234,26 @@ def search(
         caller: Who asks, and pays.
         question: The question.
         stop: Ends the search once it is set, from any thread.
+        among: The collections that are searched together, where these are several, the first one
+            among them. Their passages are merged by rank; one that can't be searched is left out.
 
     """
     services.ledger.refuse_spent(caller)
-    meter = Meter(services.ledger.account(caller, collection.name, "search"))
+    meter = Meter(services.ledger.account(caller, _name_all(among or [collection]), "search"))
     path, began = Trace(), time.perf_counter()
     query = question.query(collection)
+    more: dict[str, Any] = {}
     with _explain_to_visitor(caller):
-        hits = collection.retrieve(query, meter=meter, path=path, stop=stop)
-    services.metrics.record_retrieval(_mode(path), time.perf_counter() - began)
-    return SearchView(
-        question=question.question,
-        place=PlaceView.of(collection.scope(query)) if query.until else None,
-        hits=[PassageView.of(hit) for hit in hits],
-        path=_steps(path),
-        usage=usage_view(meter.usage()),
-        **money(collection.settings, meter.usage()),
-    )
+        if among:
+            from fabula.app.across import retrieve_across
 
-
-def search_across(
-    services: AskingServices,
-    collections: Sequence[Collection],
-    caller: Caller,
-    question: Question,
-    stop: Stop | None = None,
-) -> SearchView:
-    """Return the passages of several collections that answer a question best, merged by rank.
-
-    The arguments are those of `search`; a collection that can't be searched is left out.
-    """
-    from fabula.app.across import retrieve_across
-
-    services.ledger.refuse_spent(caller)
-    meter = Meter(services.ledger.account(caller, _name_all(collections), "search"))
-    began = time.perf_counter()
-    query = question.query(collections[0])
-    found = retrieve_across(collections, query, meter, stop)
-    services.metrics.record_retrieval(query.mode, time.perf_counter() - began)
-    return SearchView(
-        question=question.question,
-        hits=[PassageView.of(hit) for hit in found.hits],
-        path=[],
-        usage=usage_view(meter.usage()),
-        left_out=describe_failures(found.failures),
-        **money(collections[0].settings, meter.usage()),
-    )
-
-
-def ask_across(
-    services: AskingServices,
-    collections: Sequence[Collection],
-    caller: Caller,
-    question: Question,
-    stop: Stop | None = None,
-) -> Answering:
-    """Find the passages of several collections, and return the answer to be written from them."""
-    first = collections[0]
-    return Answering(services, first, caller, question, (), None, stop, collections)
+            found = retrieve_across(among, query, meter, stop)
+            hits, more["left_out"] = found.hits, describe_failures(found.failures)
+        else:
+            hits = collection.retrieve(query, meter=meter, path=path, stop=stop)
+            more["place"] = limited_place(collection.scope(query)) if query.until else None
+    services.metrics.record_retrieval(used_modes(path) or query.mode, time.perf_counter() - began)
+    return show_hits(query, hits, collection.settings, path, meter.usage(), **more)
 
 
 def _name_all(collections: Sequence[Collection]) -> str:
@@ -327,7 +274,7 @@ def _explain_to_visitor(caller: Caller) -> Iterator[None]:
         ) from error
 
 
-def estimate(collection: Collection, question: Question) -> QuestionEstimateView:
+def estimate(collection: Collection, question: Question) -> QuestionEstimate:
     """Return what an answer to a question would ask of models; no model is asked, nothing is paid.
 
     Args:
@@ -337,12 +284,8 @@ def estimate(collection: Collection, question: Question) -> QuestionEstimateView
     """
     query = question.query(collection)
     usage = collection.expect_query(query)
-    return QuestionEstimateView(
-        question=query.question,
-        mode=query.mode,
-        usage=usage_view(usage),
-        **money(collection.settings, usage),
-    )
+    cost = collection.settings.cost(usage)
+    return QuestionEstimate(query.question, query.mode, usage, cost.money, cost.unpriced)
 
 
 def ask(
@@ -353,6 +296,7 @@ def ask(
     *,
     idempotency: Idempotency | None = None,
     stop: Stop | None = None,
+    among: Sequence[Collection] = (),
 ) -> Answering | RepeatedAnswer:
     """Find the passages for an answer, and return the answer that is to be written from them.
 
@@ -366,13 +310,14 @@ def ask(
         idempotency: The Idempotency-Key of a question in a conversation: for a day, the same
             request gets the same answer.
         stop: Ends the search and the answer once it is set, from any thread.
+        among: The collections that are asked together, where these are several.
 
     Raises:
         NotFound: The caller has no such conversation.
 
     """
     if question.conversation is None:
-        return Answering(services, collection, caller, question, stop=stop)
+        return Answering(services, collection, caller, question, stop=stop, among=among)
     if caller.is_visitor:
         raise Forbidden("Conversations are kept for those who have signed in: ask without one.")
     # Checked first, so that an invalid question does not become a turn.
@@ -380,7 +325,7 @@ def ask(
     known = (
         services.conversations.find_answer(collection.name, idempotency) if idempotency else None
     )
-    if isinstance(known, AnswerView):
+    if isinstance(known, ShownAnswer):
         return RepeatedAnswer(known)
     if known:
         return _ask_again(services, collection, caller, question, known, stop)
@@ -408,9 +353,9 @@ def ask(
         raise
 
 
-def citations(view: AnswerView) -> dict[str, Any]:
+def citations(view: ShownAnswer) -> dict[str, Any]:
     """Return the words that an answer cites as W3C Web Annotations."""
-    quotes = [quote.quote() for quote in view.quotes]
+    quotes = [each.quote for each in view.quotes]
     return citations_json(view.question, cite_quotes(quotes, view.question, view.answer))
 
 
@@ -471,14 +416,11 @@ class Answering:
         self._is_complete = False
         """Whether the whole answer of the model was read."""
         self._is_saved: bool | None = None
-        self._view: AnswerView | None = None
+        self._view: ShownAnswer | None = None
         self._across: AnswerAcross | None = None
         # The ledger counts each call when it is answered, also if the reader leaves then.
-        name = _name_all(among) if among else collection.name
-        query, meter = (
-            question.query(collection),
-            Meter(services.ledger.account(caller, name, "ask")),
-        )
+        query = question.query(collection)
+        meter = Meter(services.ledger.account(caller, _name_all(among or [collection]), "ask"))
         with _explain_to_visitor(caller):
             if among:
                 from fabula.app.across import stream_across
@@ -493,7 +435,7 @@ class Answering:
                     query, history=history, meter=meter, path=self._path, stop=stop
                 )
         # Each of several collections may leave out other modes: these are those asked for.
-        self._mode = query.mode if among else _mode(self._path)
+        self._mode = query.mode if among else used_modes(self._path)
         services.metrics.record_retrieval(self._mode, time.perf_counter() - self._began)
 
     def events(self) -> Iterator[Event]:
@@ -502,25 +444,19 @@ class Answering:
         If a model fails, the last event is the problem instead.
         """
         stream = self._stream
-        known = _steps(self._path)
-        steps = [step.model_dump() for step in known]
-        place = PlaceView.of(stream.scope)
-        ids = {"conversation": self._question.conversation, "turn": self._turn}
-        yield (
-            "retrieval",
-            {
-                "mode": self._mode,
-                "sought": stream.sought,
-                "path": steps,
-                "document": stream.scope.document,
-                "place": place and place.model_dump(),
-                "note": stream.note,
-            }
-            | ids
-            | self._across_view(),
-        )
-        context = [ReadView.of_passage(passage).model_dump() for passage in stream.context]
-        yield "passages", {"context": context}
+        known = list_steps(self._path)
+        retrieval = {
+            "mode": self._mode,
+            "sought": stream.sought,
+            "path": known,
+            "document": stream.scope.document,
+            "place": limited_place(stream.scope),
+            "note": stream.note,
+            "conversation": self._question.conversation,
+            "turn": self._turn,
+        }
+        yield "retrieval", retrieval | self._describe_collections()
+        yield "passages", {"context": [*map(ShownPassage.of, stream.context)]}
         try:
             shown = len(known)
             for piece in self._pieces():
@@ -528,20 +464,20 @@ class Answering:
                 new = self._path.root.steps[shown:]
                 shown += len(new)
                 for step in new:
-                    yield "step", StepView.of(step).model_dump()
+                    yield "step", ShownStep.of(step)
                 if piece:
                     yield "token", {"text": piece}
             if self._is_complete:
                 # Saved before the event, so that whoever has read it finds the turn. A Neo4j that
                 # is down delays the event by at most two seconds, and is no error.
                 self._end()
-                yield "answer", self._final().model_dump()
+                yield "answer", self._final()
         except FabulaError as error:
             yield "error", errors.describe_problem(error)
         finally:
             self._end()
 
-    def view(self) -> AnswerView:
+    def view(self) -> ShownAnswer:
         """Wait for the whole answer, and return it. Raises ModelError if a model fails."""
         try:
             for _ in self._pieces():
@@ -566,57 +502,33 @@ class Answering:
             yield piece
         self._is_complete = not self._is_closed
 
-    def _final(self) -> AnswerView:
+    def _final(self) -> ShownAnswer:
         """Return the whole answer, with whether it was saved."""
         view = self._answer_view()
         warnings = [view.warning, NOT_SAVED if self._is_saved is False else ""]
-        update = {"kept": self._is_saved, "warning": " ".join(filter(None, warnings))}
-        return view.model_copy(update=update)
+        return replace(view, kept=self._is_saved, warning=" ".join(filter(None, warnings)))
 
-    def _answer_view(self) -> AnswerView:
+    def _answer_view(self) -> ShownAnswer:
         """Return the answer after its end: the same for the reader and for the turn."""
         if self._view is None:
-            self._view = self._make_view()
+            self._view = show_answer(
+                self._stream.answer,
+                self._collection.settings,
+                self._path,
+                time.perf_counter() - self._began,
+                mode=self._mode,
+                conversation=self._question.conversation,
+                turn=self._turn,
+                **self._describe_collections(),
+            )
         return self._view
 
-    def _make_view(self) -> AnswerView:
-        answer, settings = self._stream.answer, self._collection.settings
-        return AnswerView(
-            question=answer.question,
-            sought=self._stream.sought,
-            answer=answer.text,
-            cut=answer.cut,
-            warning=" ".join(filter(None, (CUT if answer.cut else "", answer.citation_warning))),
-            mode=self._mode,
-            model=settings.model,
-            offline=settings.offline,
-            cited=list(answer.cited),
-            context=[ReadView.of_passage(passage) for passage in answer.context],
-            quotes=[QuoteView.of_quote(quote) for quote in answer.quotes or quote_cited(answer)],
-            quotations=[QuotationView.of_quotation(each) for each in answer.quotations],
-            weak_citations=[WeakCitationView.of_weak(each) for each in answer.weak_citations],
-            hits=[PassageView.of(hit) for hit in answer.hits],
-            path=_steps(self._path),
-            usage=usage_view(answer.usage),
-            **money(settings, answer.usage),
-            seconds=round(time.perf_counter() - self._began, 3),
-            conversation=self._question.conversation,
-            turn=self._turn,
-            document=answer.scope.document,
-            place=PlaceView.of(answer.scope),
-            brief=answer.brief,
-            note=answer.note,
-            **self._across_view(),
-        )
-
-    def _across_view(self) -> dict[str, Any]:
+    def _describe_collections(self) -> dict[str, Any]:
         """Return which of several collections were asked, and which were left out and why."""
         if self._across is None:
             return {}
-        return {
-            "collections": list(self._across.collections),
-            "left_out": describe_failures(self._across.failures),
-        }
+        left_out = describe_failures(self._across.failures)
+        return {"collections": self._across.collections, "left_out": left_out}
 
     def _end(self) -> None:
         """Save the turn, once, also if the reader has left."""
@@ -634,7 +546,7 @@ class Answering:
             self._services.conversations.end_turn,
             self._collection.name,
             self._turn,
-            self._answer_view().model_copy(update={"kept": True}),
+            replace(self._answer_view(), kept=True),
             left=not self._is_complete,
         )
         self._is_saved = write_behind(save, f"The answer of turn {self._turn}")
@@ -643,19 +555,18 @@ class Answering:
 class RepeatedAnswer:
     """An answer that was given before, with the interface of `Answering`."""
 
-    def __init__(self, view: AnswerView) -> None:
+    def __init__(self, view: ShownAnswer) -> None:
         self._view = view
 
     def events(self) -> Iterator[Event]:
         """Yield the events of `Answering`, with the answer in one piece."""
-        view = self._view.model_dump()
         names = ("mode", "sought", "path", "document", "place", "note", "conversation", "turn")
-        yield "retrieval", {name: view[name] for name in names}
-        yield "passages", {"context": view["context"]}
-        yield "token", {"text": view["answer"]}
-        yield "answer", view
+        yield "retrieval", {name: getattr(self._view, name) for name in names}
+        yield "passages", {"context": self._view.context}
+        yield "token", {"text": self._view.answer}
+        yield "answer", self._view
 
-    def view(self) -> AnswerView:
+    def view(self) -> ShownAnswer:
         """Return the whole answer."""
         return self._view
 
@@ -700,7 +611,7 @@ def answer_by_modes(
     caller: Caller,
     comparison: Comparison,
     stop: Stop | None = None,
-) -> Iterator[tuple[str, AnswerView | FabulaError]]:
+) -> Iterator[tuple[str, ShownAnswer | FabulaError]]:
     """Answer a question with several modes at once; yield each mode as soon as it is answered.
 
     The arguments are those of `compare`. A mode comes with its answer, or with the error that it
@@ -708,7 +619,7 @@ def answer_by_modes(
     """
     stop = stop or Stop()
 
-    def answer(question: Question) -> tuple[str, AnswerView | FabulaError]:
+    def answer(question: Question) -> tuple[str, ShownAnswer | FabulaError]:
         try:
             view = ask(services, collection, caller, question, stop=stop).view()
         except FabulaError as error:
@@ -732,12 +643,3 @@ def find_shared_passages(answers: Sequence[ComparedAnswer]) -> list[SharedPassag
         for passage in compared.answer.context if compared.answer else ():
             modes_of.setdefault(passage.id, []).append(compared.mode)
     return [SharedPassage(id=id, modes=modes) for id, modes in modes_of.items() if len(modes) > 1]
-
-
-def _mode(path: Trace) -> str:
-    """Return the modes that were used, as the trace of the retrieval names them."""
-    return next((step.note for step in path.root.steps if step.name == "retrieve"), "")
-
-
-def _steps(path: Trace) -> list[StepView]:
-    return [StepView.of(step) for step in path.root.steps]

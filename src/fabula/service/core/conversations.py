@@ -7,12 +7,13 @@ import uuid
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+from fabula.app.shown_answer import ShownAnswer, format_json, read_answer
 from fabula.ask.scope import AskedTurn, QuestionScope
 from fabula.errors import NotFound, StoreError
 from fabula.models import Turn
 from fabula.service.core.errors import Problem
 from fabula.service.core.paging import Page, make_cursor, read_cursor, take_page
-from fabula.service.core.views import AnswerView, View
+from fabula.service.core.views import View
 from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class TurnView(View):
     id: str
     number: int
     question: str
-    answer: AnswerView | None
+    answer: ShownAnswer | None
     asked: dict[str, Any]
     note: str
     value: int | None
@@ -61,9 +62,7 @@ class TurnView(View):
         return cls(
             **{name: row[name] for name in names},
             # A turn that is asked again still has the part of its first, incomplete answer.
-            answer=AnswerView.model_validate_json(row["view"])
-            if row["view"] and row["state"] != "asked"
-            else None,
+            answer=read_answer(row["view"]) if row["view"] and row["state"] != "asked" else None,
             asked=json.loads(row["asked"]),
             feedback=row["feedback"] or "",
             left=row["state"] == "left",
@@ -198,7 +197,9 @@ class Conversations:
         if not row["turns"]:
             raise NotFound(f"There is no turn {quote_name(turn)}.")
 
-    def find_answer(self, collection: str, idempotency: Idempotency) -> AnswerView | Retaken | None:
+    def find_answer(
+        self, collection: str, idempotency: Idempotency
+    ) -> ShownAnswer | Retaken | None:
         """Return the answer that was given under an Idempotency-Key.
 
         Only a complete answer is given again. If the reader left before the end, or the process
@@ -227,7 +228,7 @@ class Conversations:
                     "in a moment.",
                     headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
                 )
-            return AnswerView.model_validate_json(row["view"])
+            return read_answer(row["view"])
         return None
 
     def begin_turn(
@@ -282,7 +283,7 @@ class Conversations:
         self._writing.add(id)
         return id
 
-    def end_turn(self, collection: str, turn: str, view: AnswerView, *, left: bool) -> None:
+    def end_turn(self, collection: str, turn: str, view: ShownAnswer, *, left: bool) -> None:
         """Save the answer of a turn; `left` is whether its reader left before the end."""
         self._writing.discard(turn)
         self._app.connect().rows(
@@ -294,7 +295,7 @@ class Conversations:
             cited=view.cited,
             hits=[hit.id for hit in view.hits],
             mode=view.mode,
-            view=view.model_dump_json(),
+            view=format_json(view),
             asked_of=json.dumps({"scope": asdict(view.scope), "documents": view.documents}),
         )
 
@@ -314,9 +315,10 @@ class Conversations:
 
 def _asked_turn(row: dict[str, Any]) -> AskedTurn:
     asked_of = json.loads(row["asked_of"])
-    scope = asked_of["scope"] | {"volumes": tuple(asked_of["scope"]["volumes"])}
+    kept = asked_of["scope"]
+    scope = QuestionScope(kept["document"], kept["until"], tuple(kept["volumes"]))
     turn = Turn(row["question"], row["answer"])
-    return AskedTurn(turn, QuestionScope(**scope), tuple(asked_of["documents"]))
+    return AskedTurn(turn, scope, tuple(asked_of["documents"]))
 
 
 def _not_found(id: str) -> NotFound:

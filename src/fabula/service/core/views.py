@@ -1,4 +1,4 @@
-"""Documents, passages and answers as the API, the page and MCP show them."""
+"""Documents and passages as the API, the page and MCP show them."""
 
 from __future__ import annotations
 
@@ -11,20 +11,12 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict
 
 from fabula.app.collection import Collection, CollectionGraph
-from fabula.ask.checked_quotation import (
-    CheckedQuotation,
-    QuotationChange,
-    QuotationStatus,
-    WeakCitation,
-)
-from fabula.ask.scope import QuestionScope
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.graph import Record
 from fabula.graph.entries import Entry, Layer
-from fabula.graph.hits import Hit, Passage, Quote, document_spans, shown_fields
+from fabula.graph.hits import Hit, shown_fields
 from fabula.graph.structure import TextStructure
-from fabula.graph.trace import TraceStep
 from fabula.load.version import READING_VERSION
 from fabula.models.usage import Usage
 from fabula.store.embedding_space import Space
@@ -41,27 +33,7 @@ class View(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class UsageView(View):
-    """Calls and tokens of models, as `Usage` counts them."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    saved: int = 0
-    faults: int = 0
-    saved_prompt_tokens: int = 0
-    saved_completion_tokens: int = 0
-    cached_tokens: int = 0
-    batch_prompt_tokens: int = 0
-    batch_completion_tokens: int = 0
-
-
-UsageByStep = dict[str, UsageView]
-
-
-def usage_view(usage: Mapping[str, Usage]) -> UsageByStep:
-    """Return the view of the usage of each step."""
-    return {step: UsageView(**used.counts) for step, used in usage.items()}
+UsageByStep = Mapping[str, Usage]
 
 
 class MoneyView(View):
@@ -95,7 +67,7 @@ class GraphView(View):
         return cls(
             updated_at=record.updated_at,
             gaps=record.gaps,
-            usage=usage_view(record.usage),
+            usage=record.usage,
             facts=dict(record.facts),
         )
 
@@ -164,7 +136,7 @@ class DocumentView(MoneyView):
             left_out=dict(entry.left_out),
             warnings=list(entry.warnings),
             graphs={name: GraphView.of(record) for name, record in entry.graphs.items()},
-            usage=usage_view(entry.usage),
+            usage=entry.usage,
             **money(settings, entry.usage),
             layers=None if layers is None else [LayerView.of(layer) for layer in layers],
             stale=None if stale is None else dict(stale),
@@ -293,139 +265,6 @@ class PassageView(View):
         return cls(**shown_fields(hit), **more)
 
 
-class ReadView(PassageView):
-    """A passage of the context of an answer, without sentences that another one has.
-
-    `spans` are the character ranges of its sentences in the document's text.
-    """
-
-    number: int
-    spans: list[tuple[int, int]]
-
-    @classmethod
-    def of_passage(cls, passage: Passage) -> Self:
-        """Return the view of a passage of the context."""
-        fields = shown_fields(passage.hit) | {"text": passage.text}
-        spans = document_spans(passage.hit, passage.spans)
-        return cls(**fields, number=passage.number, spans=spans)
-
-
-class QuoteView(PassageView):
-    """A quoted passage; `matches` are the character ranges of its text that bear the answer."""
-
-    number: int
-    matches: list[tuple[int, int]]
-
-    @classmethod
-    def of_quote(cls, quote: Quote) -> Self:
-        """Return the view of a quote."""
-        return cls(**shown_fields(quote.hit), number=quote.number, matches=list(quote.matches))
-
-    def quote(self) -> Quote:
-        """Return the quote of this view."""
-        hit = Hit(**self.model_dump(exclude={"number", "matches"}))
-        return Quote(self.number, hit, tuple(self.matches))
-
-
-class QuotationView(View):
-    """A quotation in an answer, compared with the documents that were asked.
-
-    `start` and `end` are characters of the answer, with the marks. `status` is exact, near (in
-    other spelling, case or punctuation), elsewhere (not where it is cited), not found, or
-    unchecked. `printed` are the book's own words, at the characters `spans` of the document;
-    of a quotation that was not found, the closest ones. `change` is repaired or unmarked, if the
-    option `quotations` is strict, and `original` is what the model wrote before that.
-    """
-
-    text: str
-    start: int
-    end: int
-    status: QuotationStatus
-    printed: str = ""
-    document: str = ""
-    title: str = ""
-    section: str = ""
-    pages: str = ""
-    lines: str = ""
-    place: str = ""
-    spans: list[tuple[int, int]] = []
-    cited: list[int] = []
-    differences: list[str] = []
-    differs_in_words: bool = False
-    change: QuotationChange = ""
-    original: str = ""
-
-    @classmethod
-    def of_quotation(cls, quotation: CheckedQuotation) -> Self:
-        """Return the view of a quotation."""
-        hit = quotation.hit
-        names = ("document", "title", "section", "pages", "lines")
-        return cls(
-            text=quotation.text,
-            start=quotation.start,
-            end=quotation.end,
-            status=quotation.status,
-            printed=quotation.printed,
-            place=quotation.place,
-            spans=list(quotation.spans),
-            cited=list(quotation.cited),
-            differences=list(quotation.differences),
-            differs_in_words=quotation.differs_in_words,
-            change=quotation.change,
-            original=quotation.original,
-            **{name: getattr(hit, name) for name in names if hit},
-        )
-
-
-class WeakCitationView(View):
-    """A citation whose passage has no content word and no name of the sentence that cites it.
-
-    `start` and `end` are the characters of the answer that are the citation.
-    """
-
-    number: int
-    sentence: str
-    start: int
-    end: int
-
-    @classmethod
-    def of_weak(cls, weak: WeakCitation) -> Self:
-        """Return the view of a weak citation."""
-        return cls(**asdict(weak))
-
-
-class StepHit(View):
-    """A hit of a step: its score there, and whether the next step got it."""
-
-    id: str
-    score: float
-    kept: bool
-
-
-class StepView(View):
-    """A step of a retrieval, with the steps inside it."""
-
-    step: str
-    note: str
-    seconds: float
-    hits: list[StepHit]
-    steps: list[StepView]
-
-    @classmethod
-    def of(cls, step: TraceStep) -> Self:
-        """Return the view of a step."""
-        return cls(
-            step=step.name,
-            note=step.note,
-            seconds=round(step.seconds, 6),
-            hits=[
-                StepHit(id=hit.id, score=hit.score, kept=hit.id in step.passed_on)
-                for hit in step.hits
-            ],
-            steps=[cls.of(inner) for inner in step.steps],
-        )
-
-
 def document_of(collection: Collection, id: str) -> Entry:
     """Return the document of an id. Raises NotFound, also for a title or the start of an id."""
     for entry in collection.store.find_named(collection.name, id, 2, whole=True):
@@ -500,90 +339,3 @@ def _labels(labels: LocatorLabels, first: int, last: int) -> list[LabelView]:
     end = max(bisect_left(labels.starts, last), begin)
     rows = zip(labels.labels[begin:end], labels.starts[begin:end], strict=True)
     return [LabelView(label=label, start=start) for label, start in rows]
-
-
-class PlaceView(View):
-    """Up to where the reader of an answer had read: nothing of what comes later was used.
-
-    `name` says it in words, as "A Christmas Carol, up to the end of STAVE TWO (38 %)". `document`
-    and `until`, its characters that were read, are those of a place in one text; `volumes` are the
-    ids of the documents of a series that were read.
-    """
-
-    name: str
-    document: str = ""
-    until: int | None = None
-    volumes: list[str] = []
-
-    @classmethod
-    def of(cls, scope: QuestionScope) -> PlaceView | None:
-        """Return the place of a question; None if its reader had none."""
-        if not scope.is_limited:
-            return None
-        return cls(
-            name=scope.place,
-            document=scope.document,
-            until=scope.until,
-            volumes=list(scope.volumes),
-        )
-
-
-class AnswerView(MoneyView):
-    """An answer, the numbered passages it was given, and the numbers it cites.
-
-    `sought` is the question as it was searched for. `quotes` are the cited passages with the
-    sentences that bear the answer, or, if no model was asked, those that the answer consists of.
-    `cut` is whether the answer ends at a limit of tokens, and not where the model would have ended.
-    `quotations` are what the answer quotes, compared with the books, and `weak_citations` those
-    whose passages have nothing to do with the sentences that cite them.
-    `document` is the id of the only document that was asked, '' for all, and `place` is up to where
-    the reader had read; null if the whole text was asked. `brief` are the summaries of the whole
-    documents that a model was given beside the passages. `note` is what was assumed to understand a
-    follow-up without a model.
-    `kept` is whether the answer is saved in its conversation; null without a conversation.
-    `warning` is what the reader has to know beside the answer, such as that it is not saved; ''
-    if there is nothing. Where several collections were asked, `collections` are those that were
-    searched, and `left_out` says of the others why they were not.
-    """
-
-    question: str
-    sought: str
-    answer: str
-    cut: bool = False
-    mode: str
-    model: str
-    offline: bool
-    cited: list[int]
-    context: list[ReadView]
-    quotes: list[QuoteView]
-    quotations: list[QuotationView] = []
-    weak_citations: list[WeakCitationView] = []
-    hits: list[PassageView]
-    path: list[StepView]
-    usage: UsageByStep
-    seconds: float
-    conversation: str | None = None
-    turn: str | None = None
-    kept: bool | None = None
-    warning: str = ""
-    document: str = ""
-    place: PlaceView | None = None
-    brief: str = ""
-    note: str = ""
-    collections: list[str] = []
-    left_out: dict[str, str] = {}
-
-    @property
-    def scope(self) -> QuestionScope:
-        """What the question was asked of."""
-        if self.place is None:
-            return QuestionScope(self.document)
-        return QuestionScope(
-            self.document, self.place.until, tuple(self.place.volumes), self.place.name
-        )
-
-    @property
-    def documents(self) -> tuple[str, ...]:
-        """The ids of the documents that the answer cites or quotes."""
-        cited = {passage.document for passage in self.context if passage.number in self.cited}
-        return tuple(sorted((cited | {quote.document for quote in self.quotes}) - {""}))

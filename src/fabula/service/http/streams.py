@@ -29,6 +29,7 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from fabula.app.shown_answer import to_json
 from fabula.errors import FabulaError
 from fabula.service.core.errors import Unavailable, UnexpectedError, describe_problem
 from fabula.service.http.errors import RETRY_AFTER_SECONDS
@@ -99,8 +100,8 @@ async def run_while_connected(
 class EventSource(Protocol):
     """What an `EventStream` reads from."""
 
-    def events(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Yield the events in order, as a name and data for JSON."""
+    def events(self) -> Iterator[tuple[str, Any]]:
+        """Yield the events in order, as a name and data for JSON, some of it in dataclasses."""
         ...
 
     def close(self) -> None:
@@ -123,8 +124,8 @@ class EventStream(StreamingResponse):
     def __init__(
         self,
         source: EventSource,
-        make_id: Callable[[str, Mapping[str, Any]], str] = lambda name, data: "",
-        format: Callable[[str, Mapping[str, Any], str], str] | None = None,
+        make_id: Callable[[str, Any], str] = lambda name, data: "",
+        format: Callable[[str, Any, str], str] | None = None,
         make_error: Callable[[FabulaError], tuple[str, Mapping[str, Any]]] = error_event,
     ) -> None:
         self._source, self._make_id = source, make_id
@@ -213,12 +214,12 @@ class _Queue:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._items: asyncio.Queue[tuple[str, Mapping[str, Any]] | None] = asyncio.Queue()
+        self._items: asyncio.Queue[tuple[str, Any] | None] = asyncio.Queue()
         self._room = threading.Semaphore(MAX_QUEUED_EVENTS)
         self.is_abandoned = threading.Event()
         """Set once nobody takes events out any more."""
 
-    def put(self, item: tuple[str, Mapping[str, Any]] | None) -> None:
+    def put(self, item: tuple[str, Any] | None) -> None:
         """Add an event, from the thread; wait while the queue is full."""
         while not self._room.acquire(timeout=0.2):
             if self.is_abandoned.is_set():
@@ -234,17 +235,18 @@ class _Queue:
         self._items.put_nowait(last)
         self._items.put_nowait(None)
 
-    async def get(self, seconds: float) -> tuple[str, Mapping[str, Any]] | None:
+    async def get(self, seconds: float) -> tuple[str, Any] | None:
         """Return the next event, in the event loop. Raises TimeoutError if none comes in time."""
         item = await asyncio.wait_for(self._items.get(), seconds)
         self._room.release()
         return item
 
 
-def format_event(name: str, data: Mapping[str, Any], id: str) -> str:
+def format_event(name: str, data: Any, id: str) -> str:
     """Return an event in the format of SSE. JSON on one line has no line breaks to escape."""
     id_line = f"id: {id}\n" if id else ""
-    return f"{id_line}event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+    text = json.dumps(data, ensure_ascii=False, default=to_json)
+    return f"{id_line}event: {name}\ndata: {text}\n\n"
 
 
 def accepts(accept: str, kind: str) -> bool:

@@ -6,17 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from fabula.app.shown_answer import ShownAnswer, ShownPassage, ShownQuote
 from fabula.ask.answer import CITATION
+from fabula.ask.checked_quotation import CheckedQuotation
 from fabula.export.markdown import describe_quotations, describe_weak, format_answer
+from fabula.graph.hits import Hit
 from fabula.models import NO_ANSWER
-from fabula.models.usage import Usage
-from fabula.service.core.views import (
-    AnswerView,
-    PassageView,
-    QuotationView,
-    QuoteView,
-    ReadView,
-)
 from fabula.service.http.addresses import address
 from fabula.service.page.book import Span, merge, write_spans
 
@@ -50,7 +45,7 @@ class TextRun:
 class QuotationNote:
     """What the page says of a quotation that is not as the books have it."""
 
-    view: QuotationView
+    view: CheckedQuotation
     url: str
     """The address of its place in the book; '' if it has none."""
 
@@ -60,7 +55,7 @@ class Card:
     """A passage beside an answer."""
 
     number: int
-    passage: PassageView
+    passage: Hit
     runs: tuple[TextRun, ...]
     url: str
     """The address of the passage in its book."""
@@ -88,7 +83,7 @@ class Card:
 class AnswerLayout:
     """An answer with all that the page shows of it."""
 
-    view: AnswerView
+    view: ShownAnswer
     paragraphs: tuple[tuple[TextRun, ...], ...]
     cited: tuple[Card, ...]
     uncited: tuple[Card, ...]
@@ -108,17 +103,12 @@ class AnswerLayout:
         return len(self.view.quotations) - len(self.quotation_notes)
 
     @property
-    def mode(self) -> str:
-        """The modes that found its passages."""
-        return next((step.note for step in self.view.path if step.step == "retrieve"), "")
-
-    @property
     def links(self) -> dict[int, str]:
         """The address of each passage by its number."""
         return {card.number: card.url for card in (*self.cited, *self.uncited)}
 
 
-def lay_out(view: AnswerView, collection: str) -> AnswerLayout:
+def lay_out(view: ShownAnswer, collection: str) -> AnswerLayout:
     """Lay out an answer, with its passages in the order in which it cites them."""
     view = _renumber(view)
     quotes = {quote.number: quote for quote in view.quotes}
@@ -131,7 +121,7 @@ def lay_out(view: AnswerView, collection: str) -> AnswerLayout:
         )
         for number, passage in context.items()
     }
-    usage = sum((Usage.read(step.model_dump()) for step in view.usage.values()), Usage())
+    usage = view.total_usage
     return AnswerLayout(
         view=view,
         paragraphs=tuple(_paragraphs(view, set(context))),
@@ -146,7 +136,7 @@ def lay_out(view: AnswerView, collection: str) -> AnswerLayout:
         markdown=format_answer(
             view.question,
             view.answer,
-            [quote.quote() for quote in view.quotes],
+            [each.quote for each in view.quotes],
             extracts=bool(view.offline and view.quotes),
             warnings=[
                 *describe_quotations(view.quotations),
@@ -158,7 +148,7 @@ def lay_out(view: AnswerView, collection: str) -> AnswerLayout:
     )
 
 
-def lay_out_context(context: Sequence[ReadView], collection: str, question: str) -> list[Card]:
+def lay_out_context(context: Sequence[ShownPassage], collection: str, question: str) -> list[Card]:
     """Return the cards of the passages that an answer is being written from."""
     return [
         Card(
@@ -172,7 +162,7 @@ def lay_out_context(context: Sequence[ReadView], collection: str, question: str)
     ]
 
 
-def _renumber(view: AnswerView) -> AnswerView:
+def _renumber(view: ShownAnswer) -> ShownAnswer:
     """Number the passages in the order of the page: the cited ones first, then the others."""
     context = dict.fromkeys(passage.number for passage in view.context)
     cited = dict.fromkeys(number for number in view.cited if number in context)
@@ -195,41 +185,33 @@ def _renumber(view: AnswerView) -> AnswerView:
     def move(place: int) -> int:
         return place + sum(change for end, change in moved if end <= place)
 
-    return view.model_copy(
-        update={
-            "answer": answer,
-            "quotations": [
-                quotation.model_copy(
-                    update={"start": move(quotation.start), "end": move(quotation.end)}
-                )
-                for quotation in view.quotations
-            ],
-            "weak_citations": [
-                weak.model_copy(
-                    update={
-                        "number": new_numbers[weak.number],
-                        "start": move(weak.start),
-                        "end": move(weak.end),
-                    }
-                )
-                for weak in view.weak_citations
-                if weak.number in new_numbers
-            ],
-            "cited": [new_numbers[number] for number in cited],
-            "context": [
-                passage.model_copy(update={"number": new_numbers[passage.number]})
-                for passage in view.context
-            ],
-            "quotes": [
-                quote.model_copy(update={"number": new_numbers[quote.number]})
-                for quote in view.quotes
-                if quote.number in new_numbers
-            ],
-        }
+    return replace(
+        view,
+        answer=answer,
+        quotations=tuple(
+            replace(quotation, start=move(quotation.start), end=move(quotation.end))
+            for quotation in view.quotations
+        ),
+        weak_citations=tuple(
+            replace(
+                weak, number=new_numbers[weak.number], start=move(weak.start), end=move(weak.end)
+            )
+            for weak in view.weak_citations
+            if weak.number in new_numbers
+        ),
+        cited=tuple(new_numbers[number] for number in cited),
+        context=tuple(
+            replace(passage, number=new_numbers[passage.number]) for passage in view.context
+        ),
+        quotes=tuple(
+            replace(quote, number=new_numbers[quote.number])
+            for quote in view.quotes
+            if quote.number in new_numbers
+        ),
     )
 
 
-def _paragraphs(view: AnswerView, numbers: set[int]) -> Iterator[tuple[TextRun, ...]]:
+def _paragraphs(view: ShownAnswer, numbers: set[int]) -> Iterator[tuple[TextRun, ...]]:
     """Split an answer into paragraphs; a citation of unknown numbers stays text."""
     text = view.answer
     weak = {(each.end, each.number) for each in view.weak_citations}
@@ -254,7 +236,7 @@ def _paragraphs(view: AnswerView, numbers: set[int]) -> Iterator[tuple[TextRun, 
             yield tuple(run for run in runs if run.text)
 
 
-def _text_runs(view: AnswerView, start: int, end: int) -> Iterator[TextRun]:
+def _text_runs(view: ShownAnswer, start: int, end: int) -> Iterator[TextRun]:
     """Yield a stretch of an answer, with quotations that are not as the books have them."""
     at = start
     for quotation in view.quotations:
@@ -267,7 +249,7 @@ def _text_runs(view: AnswerView, start: int, end: int) -> Iterator[TextRun]:
     yield TextRun(view.answer[at:end])
 
 
-def _kind(quotation: QuotationView) -> str:
+def _kind(quotation: CheckedQuotation) -> str:
     """Return how the page marks a quotation; '' if a reader has to know nothing of it."""
     if quotation.status == "not found":
         return "missing"
@@ -276,7 +258,7 @@ def _kind(quotation: QuotationView) -> str:
     return {"elsewhere": "elsewhere", "unchecked": "unchecked"}.get(quotation.status, "")
 
 
-def _notes(view: AnswerView, collection: str) -> Iterator[QuotationNote]:
+def _notes(view: ShownAnswer, collection: str) -> Iterator[QuotationNote]:
     for quotation in view.quotations:
         if not _kind(quotation):
             continue
@@ -287,7 +269,7 @@ def _notes(view: AnswerView, collection: str) -> Iterator[QuotationNote]:
         yield QuotationNote(quotation, url)
 
 
-def _highlight(passage: ReadView, quote: QuoteView | None) -> tuple[TextRun, ...]:
+def _highlight(passage: ShownPassage, quote: ShownQuote | None) -> tuple[TextRun, ...]:
     """Return a passage's text with its quoted ranges highlighted.
 
     A quote has the text as the book prints it, which the passage as the model read it may not be.
@@ -303,7 +285,7 @@ def _highlight(passage: ReadView, quote: QuoteView | None) -> tuple[TextRun, ...
     return tuple(run for run in runs if run.text)
 
 
-def _links(view: AnswerView, collection: str) -> Mapping[int, str]:
+def _links(view: ShownAnswer, collection: str) -> Mapping[int, str]:
     """Return the address of each passage, with the answer's other citations of the same book."""
     quotes = {quote.number: quote for quote in view.quotes}
     cited = set(view.cited)
@@ -328,8 +310,8 @@ def _links(view: AnswerView, collection: str) -> Mapping[int, str]:
 
 
 def _link(
-    passage: ReadView,
-    quote: QuoteView | None,
+    passage: ShownPassage,
+    quote: ShownQuote | None,
     also: Sequence[Span],
     collection: str,
     question: str,
@@ -344,7 +326,7 @@ def _link(
     return address("c", collection, "d", passage.document, **place, q=short) + "#lit"
 
 
-def _spans(passage: ReadView, quote: QuoteView | None) -> list[Span]:
+def _spans(passage: ShownPassage, quote: ShownQuote | None) -> list[Span]:
     """Return the ranges to highlight: the matches of the quote, or the whole passage."""
     if quote is not None and quote.matches:
         return merge([(quote.start + start, quote.start + end) for start, end in quote.matches])

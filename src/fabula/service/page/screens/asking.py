@@ -11,6 +11,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fabula.app.collection import Collection
+from fabula.app.shown_answer import ShownAnswer
 from fabula.ask.query import query_options
 from fabula.errors import FabulaError, SettingsError, SpaceError
 from fabula.graph import TEXT
@@ -22,7 +23,6 @@ from fabula.service.core.asking import ComparedAnswer, Comparison, Question, fin
 from fabula.service.core.choices import TEXT_MODES, aspects_of, modes_of
 from fabula.service.core.conversations import ConversationView, ConversationWhole, TurnView
 from fabula.service.core.example_questions import ExampleQuestion, suggest_questions
-from fabula.service.core.views import AnswerView, ReadView, StepView
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_cross_site
 from fabula.service.http.dependencies import Caller, FilledCollection, Reader, State
@@ -212,21 +212,20 @@ def _render_events(
     `doing` says what is done after the event.
     """
     for name, data in answering.events():
-        part: Mapping[str, Any] = data
+        part: Any = data
         if name == "retrieval":
             part = {"doing": f"Searched with {data['mode']} …"}
         elif name == "passages":
-            context = [ReadView.model_validate(passage) for passage in data["context"]]
-            cards = lay_out_context(context, collection, question)
+            cards = lay_out_context(data["context"], collection, question)
             html = render_part("passages.html", {"collection": collection, "cards": cards})
             part = {"doing": "Reading …", "html": html}
         elif name == "step":
-            html = render_part("step.html", {"step": StepView.model_validate(data)})
-            part = {"doing": f"Reading on: {data['step']} …", "html": html}
+            html = render_part("step.html", {"step": data})
+            part = {"doing": f"Reading on: {data.step} …", "html": html}
         elif name == "answer":
-            answer = lay_out(AnswerView.model_validate(data), collection)
+            answer = lay_out(data, collection)
             html = render_part("answer.html", {"collection": collection, "answer": answer})
-            part = {"html": html, "conversation": data["conversation"]}
+            part = {"html": html, "conversation": data.conversation}
         yield name, part
 
 
@@ -296,7 +295,7 @@ async def stream_comparison(
 
 
 def _render_columns(
-    answers: Iterator[tuple[str, AnswerView | FabulaError]],
+    answers: Iterator[tuple[str, ShownAnswer | FabulaError]],
     columns: dict[str, ComparedAnswer],
     collection: str,
 ) -> PartEvents:

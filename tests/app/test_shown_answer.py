@@ -1,0 +1,106 @@
+"""An answer is the same JSON on every interface, and what was saved is read as it was shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from database import connect, server_variables, wipe
+from fabula.app import App
+from fabula.app.shown_answer import ShownAnswer, format_json, read_answer, show_answer, to_json
+from fabula.cli import main
+from fabula.config.settings import OFFLINE, STATIC
+from fabula.graph.trace import Trace
+from fabula.server import Address
+from mcp_calls import called
+from served import Served, events, served, server_of
+from stories import WINTER
+
+QUESTION = "Where did Anna walk?"
+BASE = "/api/v1/collections/mine"
+LEFT_OUT_FOR_ASSISTANTS = ("context", "quotations", "quotes", "hits", "path", "brief")
+
+
+@pytest.fixture(scope="module")
+def it(address: Address) -> Iterator[Served]:
+    with connect(address) as store:
+        wipe(store)
+    offline: dict[str, Any] = {"model": OFFLINE, "embedding_model": STATIC, "chunk_tokens": 40}
+    with App(**server_of(address), **offline) as app:
+        app.collection("mine").ingest_text(WINTER, source="winter.txt", title="Winter")
+        with served(app) as it:
+            yield it
+
+
+def without_times(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: without_times(each) for name, each in value.items() if name != "seconds"}
+    return [*map(without_times, value)] if isinstance(value, list) else value
+
+
+def print_json(address: Address, *words: str) -> Any:
+    env = {
+        **server_variables(address),
+        "FABULA_MODEL": OFFLINE,
+        "FABULA_EMBEDDING_MODEL": STATIC,
+        "FABULA_COLLECTION": "mine",
+    }
+    result = CliRunner().invoke(main, ["query", QUESTION, *words, "--json"], env=env)
+    assert result.exit_code == 0, result.output
+    return without_times(json.loads(result.stdout))
+
+
+def test_an_answer_is_the_same_json_on_every_interface(it: Served, address: Address) -> None:
+    client, asked = it.client("read"), dict[str, Any](question=QUESTION)
+    answer = without_times(client.post(f"{BASE}/ask", json=asked).json())
+    assert answer["quotes"] and answer["hits"] and answer["path"] and answer["quotations"]
+    assert print_json(address) == answer
+    stream = client.post(f"{BASE}/ask", json=asked, headers={"Accept": "text/event-stream"})
+    found = dict(events(stream))
+    assert without_times(found["answer"]) == answer
+    assert without_times(found["passages"]["context"]) == answer["context"]
+    assert without_times(found["retrieval"]["path"]) == answer["path"]
+    told = without_times(called(it, "ask", collection="mine", **asked))
+    assert [each["number"] for each in told["context"]] == answer["cited"]
+    assert all(each in answer["context"] for each in told["context"])
+    emptied = {name: "" if name == "brief" else [] for name in LEFT_OUT_FOR_ASSISTANTS}
+    assert told == answer | emptied | {"context": told["context"]}
+
+
+def test_what_a_search_found_is_the_same_json_on_every_interface(
+    it: Served, address: Address
+) -> None:
+    question: dict[str, Any] = {"question": QUESTION, "document": "Winter", "until": "50%"}
+    reply = it.client("read").post(f"{BASE}/search", json=question)
+    found = without_times(reply.json())
+    assert found["hits"] and found["place"]["until"]
+    words = ("--no-answer", "--document", "Winter", "--until", "50%")
+    assert print_json(address, *words) == found
+    told = called(it, "search", collection="mine", top_k=5, **question)
+    assert told["hits"] == found["hits"][: len(told["hits"])]
+    assert without_times(told) == found | {"hits": told["hits"], "path": []}
+
+
+def test_a_saved_answer_is_shown_as_it_was(it: Served) -> None:
+    client = it.client("read")
+    asked = {"question": QUESTION, "conversation": "new"}
+    answer = client.post(f"{BASE}/ask", json=asked).json()
+    saved = client.get(f"{BASE}/conversations/{answer['conversation']}").json()
+    assert [turn["answer"] for turn in saved["turns"]] == [answer]
+
+
+def test_json_of_an_answer_is_read_as_the_same_answer(it: Served) -> None:
+    collection, path = it.state.app.collection("mine"), Trace()
+    answer = collection.stream(QUESTION, path=path).answer
+    shown = show_answer(answer, collection.settings, path, 1.5, turn="t")
+    read = read_answer(format_json(shown))
+    assert isinstance(read, ShownAnswer)
+    assert (read, read.documents) == (shown, shown.documents)
+    assert to_json(read) == json.loads(format_json(shown))
+    assert [quote.quote.matches for quote in read.quotes] == [
+        each.matches for each in answer.quotes
+    ]
