@@ -31,6 +31,7 @@ from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.graph import TEXT
 from fabula.graph.installed import graphs
 from fabula.graph.method import Built
+from fabula.operations.notes import list_notes
 from fabula.service.http.dependencies import PERSON, Caller
 from fabula.store import Store
 from fabula_scholar.pictures.plotting import plot
@@ -364,8 +365,7 @@ def test_it_brings_an_operation_that_changes_something(book: Path) -> None:
             acts, _ = it.state.audit.acts(10)
             assert [act.what for act in acts[:2]] == ["mark-section"] * 2
             assert acts[1].target == f"default/{document}"
-        [layer] = collection.notes("Harbour")
-        assert len(layer.items) == 3
+        assert list_notes(collection, "Harbour").total == 3
 
 
 def test_it_brings_an_operation_of_no_single_collection(book: Path) -> None:

@@ -19,6 +19,7 @@ from chromium import browser, faults, window
 from database import connect, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC
+from fabula.operations.annotations import list_annotation_layers
 from fabula.server import Address
 from served import Served, served, server_of
 from stories import CONVICT, LIGHTHOUSE
@@ -50,10 +51,8 @@ class Library:
 
     def notes(self) -> list[dict[str, Any]]:
         """All notes of the collection, by the API."""
-        found: list[dict[str, Any]] = (
-            self.it.client("read").get(f"{BASE}/collections/books/notes").json()
-        )
-        return found
+        found = self.it.client("read").get(f"{BASE}/collections/books/notes").json()
+        return [*found["rows"]]
 
 
 @pytest.fixture(scope="module")
@@ -490,4 +489,4 @@ def test_a_person_without_a_shell_adds_corrects_asks_annotates_exports_and_remov
         page.get_by_role("button", name="Remove this document").click()
         expect(page.get_by_role("status").first).to_have_text("The document was removed.")
         expect(page.locator("h1")).to_have_text("There is no collection journey yet")
-        assert not library.it.state.app.collection("journey").annotation_layers()
+        assert not list_annotation_layers(library.it.state.app.collection("journey")).rows
