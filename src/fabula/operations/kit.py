@@ -245,8 +245,8 @@ class Operation:
 
     @property
     def changes(self) -> bool:
-        """Whether it changes something."""
-        return self.method != "GET"
+        """Whether it changes something. A question may be in a body, and changes nothing."""
+        return self.method != "GET" and self.role != "read"
 
     @property
     def has_body(self) -> bool:
