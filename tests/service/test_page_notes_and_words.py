@@ -368,7 +368,7 @@ def test_who_may_only_read_sees_notes_and_changes_none(library: Library, notes: 
     stranger = library.it.client("admin", ["others"])
     id = writer.post(api, json={"quote": "Estella is proud", "body": "Mine."}).json()["id"]
     assert writer.patch(f"{api}/{id}", json={"tag": "pride"}).json()["label"] == "pride"
-    assert writer.patch(f"{api}/none", json={"tag": "pride"}).status_code == 404
+    assert writer.patch(f"{api}/absent", json={"tag": "pride"}).status_code == 404
     assert writer.get(f"{book}/notes/none", headers=PAGE).status_code == 404
     assert writer.post(f"{book}/notes", data={"quote": "no such words"}).status_code == 404
     assert writer.post(f"{book}/notes/{id}", data={"tag": "t" * 300}).status_code == 400
