@@ -28,7 +28,7 @@ def make_pages() -> dict[str, str]:
 
 
 def _row(operation: Operation) -> tuple[str, ...]:
-    has_screen = operation.has_screen and operation.method == "GET" and operation.has_collection
+    has_screen = operation.has_screen and operation.has_collection
     return (
         f"[{operation.name}](#{operation.name})",
         code(f"fabula {operation.name}"),

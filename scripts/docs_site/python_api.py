@@ -23,8 +23,7 @@ PAGES: dict[str, tuple[str, str, tuple[str, ...]]] = {
             *("Layer", "Section", "TextStructure", "TextOutline", "Lines", "Reading"),
             *("ReadingPlace", "ReadingChange", "ReadVolumes", "ReadSoFar"),
             *("DocumentSource", "Decision"),
-            *("Annotation", "LayerRecord", "PlacedAnnotation", "PlacedLayer", "TextQuote"),
-            "ImportedAnnotations",
+            *("LayerRecord", "ImportedAnnotations"),
             *(
                 "CollectionFile",
                 "QueryTable",

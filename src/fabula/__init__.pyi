@@ -51,15 +51,12 @@ from .errors import StoreError as StoreError
 from .errors import TextRefused as TextRefused
 from .errors import TooLarge as TooLarge
 from .errors import WorkerLost as WorkerLost
-from .export.annotated_text import PlacedLayer as PlacedLayer
 from .export.collection_file import CollectionFile as CollectionFile
 from .export.files import Written as Written
 from .export.until import ReadSoFar as ReadSoFar
 from .graph import Gap as Gap
 from .graph import Record as Record
-from .graph.annotations import Annotation as Annotation
 from .graph.annotations import LayerRecord as LayerRecord
-from .graph.annotations import PlacedAnnotation as PlacedAnnotation
 from .graph.decisions import Decision as Decision
 from .graph.entries import Entry as Entry
 from .graph.entries import Layer as Layer
@@ -84,7 +81,6 @@ from .store.embedding_space import Space as Space
 from .store.integrity import CheckFindings as CheckFindings
 from .store.integrity import Violation as Violation
 from .store.user_query import QueryTable as QueryTable
-from .text.anchoring import TextQuote as TextQuote
 from .text.document import Section as Section
 from .text.locator import LocatorLabels as LocatorLabels
 from .text.sections import TextOutline as TextOutline

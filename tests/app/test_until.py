@@ -28,6 +28,7 @@ from fabula.graph.mode import Mode
 from fabula.graph.trace import Trace
 from fabula.graphs.entities.known_until import find_called, list_entities
 from fabula.models.counted import Meter
+from fabula.operations.notes import list_notes
 from fabula.server import Address
 from fabula.store.database import Database
 from fabula.store.integrity import check
@@ -131,7 +132,7 @@ def test_what_can_be_no_place_is_never_taken_for_none(story: Collection, until: 
         lambda: story.as_read("The Convict", until).read("The Convict", "1"),
         lambda: story.as_read("", until).filters(),
         lambda: story.cypher("cast", until=until),
-        lambda: story.as_read("", until).notes(),
+        lambda: list_notes(story.as_read("", until)),
     ]
     for call in calls:
         with pytest.raises(InvalidPlace, match=r"^The place "):

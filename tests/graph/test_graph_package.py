@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from click.testing import CliRunner
 
@@ -31,6 +32,7 @@ from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.graph import TEXT
 from fabula.graph.installed import graphs
 from fabula.graph.method import Built
+from fabula.operations.notes import list_notes
 from fabula.service.http.dependencies import PERSON, Caller
 from fabula.store import Store
 from fabula_scholar.pictures.plotting import plot
@@ -364,8 +366,42 @@ def test_it_brings_an_operation_that_changes_something(book: Path) -> None:
             acts, _ = it.state.audit.acts(10)
             assert [act.what for act in acts[:2]] == ["mark-section"] * 2
             assert acts[1].target == f"default/{document}"
-        [layer] = collection.notes("Harbour")
-        assert len(layer.items) == 3
+        assert list_notes(collection, "Harbour").total == 3
+
+
+def test_what_its_operation_changes_is_changed_by_a_form_of_the_page(book: Path) -> None:
+    with App() as app:
+        collection = app.collection()
+        collection.ingest(book, graphs=["sections"])
+        screen, typed = "/c/default/sections", {"tool": "mark-section", "run": "true"}
+        typed |= {"document": collection.document("Harbour").id, "words": "Anna slept"}
+        with served(app) as it:
+            writer, reader = it.client("write"), it.client("read")
+            form = writer.get(screen, params=typed).text
+            assert 'method="post"' in form
+            assert ">Highlight words of a section</button>" in form
+            assert list_notes(collection).total == 0, "an address alone changes nothing"
+            assert "mark-section" not in reader.get(screen).text
+            for refused in (reader.get(screen, params=typed), reader.post(screen, data=typed)):
+                assert refused.status_code == 403
+            lacking = writer.post(screen, data=typed | {"words": " "})
+            assert "Still to be given: words." in lacking.text
+            wrong = writer.post(screen, data=typed | {"words": "no such words"})
+            assert (wrong.status_code, 'value="no such words"' in wrong.text) == (404, True)
+            assert list_notes(collection).total == 0
+            done = writer.post(screen, data=typed)
+            assert (done.status_code, ">Done</h2>" in done.text) == (200, True)
+            assert '<td dir="auto">Anna slept</td>' in done.text
+            [note] = list_notes(collection).rows
+            assert (note.quote, note.creator) == ("Anna slept", "a test")
+            [act] = it.state.audit.acts(1)[0]
+            assert (act.what, act.target) == ("mark-section", f"default/{note.document}")
+            cookie = it.state.sessions.sign_in(it.key("write"))
+            headers = {"Cookie": f"fabula={cookie}", "Sec-Fetch-Site": "cross-site"}
+            again = typed | {"words": "Boris rang"}
+            with httpx2.Client(base_url=it.url, headers=headers) as led:
+                assert led.post(screen, data=again).status_code == 403
+            assert list_notes(collection).total == 1
 
 
 def test_it_brings_an_operation_of_no_single_collection(book: Path) -> None:

@@ -19,6 +19,7 @@ from chromium import browser, faults, window
 from database import connect, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC
+from fabula.operations.annotations import list_annotation_layers
 from fabula.server import Address
 from served import Served, served, server_of
 from stories import CONVICT, LIGHTHOUSE
@@ -50,10 +51,8 @@ class Library:
 
     def notes(self) -> list[dict[str, Any]]:
         """All notes of the collection, by the API."""
-        found: list[dict[str, Any]] = (
-            self.it.client("read").get(f"{BASE}/collections/books/notes").json()
-        )
-        return found
+        found = self.it.client("read").get(f"{BASE}/collections/books/notes").json()
+        return [*found["rows"]]
 
 
 @pytest.fixture(scope="module")
@@ -369,7 +368,7 @@ def test_who_may_only_read_sees_notes_and_changes_none(library: Library, notes: 
     stranger = library.it.client("admin", ["others"])
     id = writer.post(api, json={"quote": "Estella is proud", "body": "Mine."}).json()["id"]
     assert writer.patch(f"{api}/{id}", json={"tag": "pride"}).json()["label"] == "pride"
-    assert writer.patch(f"{api}/none", json={"tag": "pride"}).status_code == 404
+    assert writer.patch(f"{api}/absent", json={"tag": "pride"}).status_code == 404
     assert writer.get(f"{book}/notes/none", headers=PAGE).status_code == 404
     assert writer.post(f"{book}/notes", data={"quote": "no such words"}).status_code == 404
     assert writer.post(f"{book}/notes/{id}", data={"tag": "t" * 300}).status_code == 400
@@ -490,4 +489,4 @@ def test_a_person_without_a_shell_adds_corrects_asks_annotates_exports_and_remov
         page.get_by_role("button", name="Remove this document").click()
         expect(page.get_by_role("status").first).to_have_text("The document was removed.")
         expect(page.locator("h1")).to_have_text("There is no collection journey yet")
-        assert not library.it.state.app.collection("journey").annotation_layers()
+        assert not list_annotation_layers(library.it.state.app.collection("journey")).rows

@@ -66,7 +66,7 @@ def test_an_import_of_annotations_goes_on_after_a_kill(killed: Killed, store: St
     with killed.up() as client:
         [item] = until(client, id, "succeeded")["items"]
         assert item["result"]["annotations"] == 3_000
-        [layer] = client.get(path).json()
+        [layer] = client.get(f"{BASE}/collections/marked/annotations").json()["rows"]
         assert (layer["layer"], layer["annotations"]) == ("many", 3_000)
     assert check(store, graphs().values()).violations == ()
 

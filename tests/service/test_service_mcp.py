@@ -70,7 +70,10 @@ def test_tools_say_whether_they_change_anything(it: Served) -> None:
     found = {one.name: one for one in in_memory(it, tools)}
     assert found.keys() == TOOLS
     writing = {name for name, one in found.items() if not one.annotations.read_only_hint}
-    assert writing == {"add_text"}
+    changing = {each.function.__name__ for each in find_operations() if each.changes}
+    assert writing == {"add_text", *changing}
+    hints = {name: found[name].annotations.destructive_hint for name in writing}
+    assert (hints["add_note"], hints["edit_note"], hints["remove_note"]) == (False, True, True)
     assert all(one.description and one.output_schema for one in found.values())
 
 

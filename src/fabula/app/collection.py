@@ -65,10 +65,8 @@ if TYPE_CHECKING:
     from fabula.build.outcome import Listener, Outcome
     from fabula.build.reembed import Reembedded
     from fabula.build.run import BuildRun
-    from fabula.export.annotated_text import PlacedLayer
     from fabula.export.files import Written
     from fabula.export.until import ReadSoFar
-    from fabula.graph.annotations import Annotation, LayerRecord
     from fabula.load.source import DocumentSource
     from fabula.load.sources import Sources
     from fabula.models.batch_estimate import BatchEstimate
@@ -1242,28 +1240,6 @@ class Collection:
             by=by,
         )
 
-    def annotation_layers(self) -> list[LayerRecord]:
-        """Return the layers of annotations of all documents, without their annotations."""
-        from fabula.store.annotations import read_records
-
-        return read_records(self.store, self.name)
-
-    def annotations(self, document: str, layer: str = "") -> list[PlacedLayer]:
-        """Return the layers of annotations of a document, with their places in its present text.
-
-        Args:
-            document: An id, title or file.
-            layer: Only the layer of this name.
-
-        Raises:
-            NotFound: There is no such document or layer.
-
-        """
-        from fabula.app.annotating import choose_layers, read_annotated
-
-        text = read_annotated(self.store, self.document(document), with_findings=False)
-        return choose_layers(text.layers, layer)
-
     def export_annotations(
         self,
         out: str | Path,
@@ -1298,103 +1274,9 @@ class Collection:
         text = read_annotated(self.store, self.document(document))
         return write_annotation_files(write_annotations(text, found, what), Path(out))
 
-    def remove_annotations(self, document: str, layer: str) -> LayerRecord:
-        """Remove a layer of annotations of a document. Raises NotFound."""
-        from fabula.app.annotating import remove_layer
-
-        return remove_layer(self.store, self.document(document), layer)
-
     def graphs_of_annotations(self) -> tuple[str, ...]:
         """Return the names of graphs that are made of annotations: build them after a change."""
         return tuple(name for name, installed in graphs().items() if installed.imports)
-
-    def add_note(
-        self,
-        document: str,
-        quote: str = "",
-        body: str = "",
-        *,
-        at: str = "",
-        tag: str = "",
-        by: str = "",
-    ) -> Annotation:
-        """Keep a note, or without a body a highlight, on words of a document.
-
-        Args:
-            document: An id, title or file.
-            quote: The words, as the text has them but for white space.
-            body: What is noted.
-            at: Characters as 120-340, in place of the words or where these stand several times.
-            tag: A tag.
-            by: Who notes it; '' for the user of this process.
-
-        Raises:
-            BadValue: It is too long, or does not say what it is on.
-            NotFound: There is no such document, or the text does not have the words just once.
-
-        """
-        from fabula.app.annotating import add_note
-
-        return add_note(self.store, self.document(document), quote, at, body, tag, by)
-
-    def notes(self, document: str = "", words: str = "") -> list[PlacedLayer]:
-        """Return notes and highlights, those with all of some words if any are given.
-
-        Args:
-            document: An id, title or file; '' for all documents.
-            words: Words of the note, its tag or what it is on; case and accents do not count.
-
-        Raises:
-            NotFound: There is no such document.
-
-        """
-        from fabula.app.annotating import find_notes, read_annotated
-        from fabula.graph.annotations import NOTES
-
-        if document or self.place:
-            ids = [self.document(document).id]
-        else:
-            layers = self.annotation_layers()
-            ids = [record.document for record in layers if record.name == NOTES]
-        found: list[PlacedLayer] = []
-        for id in ids:
-            entry = self.document(id)
-            text = read_annotated(self.store, entry, with_findings=False, layer=NOTES)
-            found += find_notes(text.layers, words)
-        return found
-
-    def edit_note(
-        self,
-        document: str,
-        id: str,
-        body: str | None = None,
-        tag: str | None = None,
-        *,
-        exact: bool = False,
-    ) -> Annotation:
-        """Give a note another text or tag; what is None stays, as do its words and its maker.
-
-        Args:
-            document: An id, title or file.
-            id: The id of the note, or unless `exact` the beginning of it.
-            body: Its new text; '' makes it a highlight.
-            tag: Its new tag; '' for none.
-            exact: See `id`.
-
-        Raises:
-            BadValue: The text or the tag is too long.
-            NotFound: There is no such document or note, or there are several such notes.
-
-        """
-        from fabula.app.annotating import edit_note
-
-        return edit_note(self.store, self.document(document), id, body, tag, exact=exact)
-
-    def remove_note(self, document: str, id: str, *, exact: bool = False) -> Annotation:
-        """Remove a note by its id, or unless `exact` the beginning of that. Raises NotFound."""
-        from fabula.app.annotating import remove_note
-
-        return remove_note(self.store, self.document(document), id, exact=exact)
 
     # Inside
 

@@ -68,7 +68,8 @@ OPERATIONS = "fabula.operations"
 def find_commands() -> Mapping[str, EntryPoint]:
     """Return the commands that packages bring and those of operations, by name."""
     entries = [*entry_points(group=GROUP), *entry_points(group=OPERATIONS)]
-    return {entry.name: entry for entry in sorted(entries)}
+    # "notes add" is a command of the group `notes`.
+    return {entry.name: entry for entry in sorted(entries) if " " not in entry.name}
 
 
 def first_line(entry: EntryPoint) -> str:

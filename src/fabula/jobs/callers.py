@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self, get_args
 
+from fabula.errors import Forbidden
 from fabula.operations.kit import Role
 
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -46,6 +47,13 @@ class Caller:
     def may(self, role: Role) -> bool:
         """Return whether the caller may do what a role may."""
         return ROLES.index(self.role) >= ROLES.index(role)
+
+    def require(self, role: Role) -> None:
+        """Raise Forbidden unless the caller may do what a role may."""
+        if not self.may(role):
+            raise Forbidden(
+                f"This needs a key with the role {role}; this key has the role {self.role}."
+            )
 
     @property
     def may_all(self) -> bool:

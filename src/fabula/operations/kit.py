@@ -55,6 +55,7 @@ class Column:
         opens: The name of the operation that a cell leads to, whose first parameter is its value.
         is_shown: Whether tables for people have it. JSON and CSV have every field.
         is_right: Whether its cells end at the same place, as those of numbers do.
+        max_characters: With how many characters tables show its cells; 0 for all.
 
     """
 
@@ -62,6 +63,7 @@ class Column:
     opens: str = ""
     is_shown: bool = True
     is_right: bool = False
+    max_characters: int = 0
 
 
 class Mark(Enum):
@@ -182,8 +184,9 @@ class Operation:
             collection is for those who may do everything in all of them.
         method: Its method over HTTP; parameters that are not in the path are in the query of a GET
             or DELETE, else in the body.
-        status: The status of its response.
+        status: The status of its response; 204 for one without a body.
         group: The heading under which it is listed, and the screen that it is on.
+        command: The words of its command, if that is one of a group of commands: "notes add".
         positional: The parameters that a command takes without their names.
         hides_unread: Whether it has the parameter `until`, and gets the collection as somebody
             knows it who has read the parameter `document` up to there.
@@ -200,6 +203,7 @@ class Operation:
     method: str
     status: int
     group: str
+    command: str
     positional: Sequence[str]
     hides_unread: bool
     is_large: bool
@@ -210,7 +214,7 @@ class Operation:
     @property
     def name(self) -> str:
         """Its name, as a command has it."""
-        return self.function.__name__.replace("_", "-")
+        return self.command or self.function.__name__.replace("_", "-")
 
     @property
     def description(self) -> str:
@@ -233,6 +237,16 @@ class Operation:
     def has_collection(self) -> bool:
         """Whether it is about one collection."""
         return "{collection}" in self.path
+
+    @property
+    def needs_documents(self) -> bool:
+        """Whether its collection has documents already; others may bring the first."""
+        return self.role == "read" or "{document}" in self.path
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes something. A question may be in a body, and changes nothing."""
+        return self.method != "GET" and self.role != "read"
 
     @property
     def has_body(self) -> bool:
@@ -359,6 +373,7 @@ def operation(
     role: Role = "read",
     method: str = "GET",
     status: int = 200,
+    command: str = "",
     positional: Sequence[str] = (),
     hides_unread: bool = False,
     is_large: bool = False,
@@ -376,6 +391,7 @@ def operation(
             method,
             status,
             group,
+            command,
             positional,
             hides_unread,
             is_large,
@@ -434,6 +450,15 @@ class ShownColumn:
     title: str
     opens: str
     is_right: bool
+    max_characters: int
+
+    def cell(self, row: Any) -> str:
+        """Return the text of its cell in a row; one that is cut is on one line."""
+        text, most = format_value(getattr(row, self.name)), self.max_characters
+        if not most:
+            return text
+        line = " ".join(text.split())
+        return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 @dataclass(frozen=True)
@@ -494,7 +519,8 @@ def _columns(row: type[Any]) -> Iterator[ShownColumn]:
         if mark.is_shown:
             types = {hints[field.name], *parts, *(a for p in parts for a in typing.get_args(p))}
             is_right = mark.is_right or bool(types & {int, float})
-            yield ShownColumn(field.name, mark.title or in_words(field.name), mark.opens, is_right)
+            title = mark.title or in_words(field.name)
+            yield ShownColumn(field.name, title, mark.opens, is_right, mark.max_characters)
 
 
 def in_words(name: str) -> str:

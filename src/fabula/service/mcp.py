@@ -610,7 +610,21 @@ def _add_operation(server: MCPServer, access: _Access, operation: Operation) -> 
         tool,
         name=operation.function.__name__,
         description=operation.description,
-        annotations=READ_ONLY if operation.role == "read" else WRITES,
+        annotations=_describe_effect(operation),
+    )
+
+
+def _describe_effect(operation: Operation) -> ToolAnnotations:
+    """Return what a client is told of a tool's effect, before which it may ask the person."""
+    if not operation.changes:
+        return READ_ONLY
+    # A POST adds something each time; the others change or remove what is there.
+    adds = operation.method == "POST"
+    return ToolAnnotations(
+        read_only_hint=False,
+        destructive_hint=not adds,
+        idempotent_hint=not adds,
+        open_world_hint=False,
     )
 
 

@@ -291,7 +291,7 @@ class ServiceState:
         limit = self.large_task_limit.hold(caller.id) if operation.is_large else nullcontext()
         with limit:
             result = operation.run(collection, values, asker)
-        if operation.role != "read":
+        if operation.changes:
             target = (collection.name if collection else "", str(values.get("document", "")))
             self.audit.record(caller, operation.name, "/".join(filter(None, target)))
         return result

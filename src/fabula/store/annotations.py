@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from fabula.errors import BadValue, NotFound
+from fabula.errors import BadValue, NotFound, did_you_mean
 from fabula.graph.annotations import (
     MAX_LAYER_CHARACTERS,
     Annotation,
@@ -68,7 +68,10 @@ def read_layers(
     if name and not layers:
         names = [record.name for record in read_records(store, collection, document)]
         there = f"There are: {', '.join(names)}." if names else "It has none."
-        raise NotFound(f"The document has no annotations named {quote_name(name)}. {there}")
+        raise NotFound(
+            f"The document has no annotations named {quote_name(name)}. "
+            f"{did_you_mean(name, names, there)}"
+        )
     return layers
 
 

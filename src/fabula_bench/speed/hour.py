@@ -141,8 +141,8 @@ async def _find_lost(
         if len(found["items"]) != counts["books"]:
             lost.append(f"{len(found['items'])} books of {counts['books']}")
         for (document, layer), expected in layers.items():
-            listed = (await operator.get(f"{SHELF_PATH}/documents/{document}/annotations")).json()
-            there = {row["layer"]: row["annotations"] for row in listed}
+            listed = await operator.get(f"{SHELF_PATH}/annotations", params={"document": document})
+            there = {row["layer"]: row["annotations"] for row in listed.json()["rows"]}
             if there.get(layer) != expected:
                 lost.append(f"layer {layer}: {there.get(layer)} of {expected}")
     for collection in ("novels", "default"):

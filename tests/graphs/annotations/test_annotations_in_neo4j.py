@@ -14,15 +14,17 @@ from click.testing import CliRunner, Result
 
 from database import connect, cypher, name_server, wipe
 from fabula import Fabula
-from fabula.app.annotating import read_text_of
+from fabula.app.annotating import read_text_of, remove_layer
 from fabula.build import plan
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadValue, NotFound
 from fabula.export.web_annotation import collection_json, read_annotations
-from fabula.graph.annotations import Annotation, AnnotationLayer, make_layer
+from fabula.graph.annotations import Annotation
+from fabula.operations.annotations import list_annotation_layers
+from fabula.operations.notes import add_note
 from fabula.server import Address
-from fabula.store.annotations import edit_layer, read_layers
+from fabula.store.annotations import read_layers
 from fabula.text.anchoring import TextQuote, quote_at
 from fabula.text.document import Document
 
@@ -122,8 +124,8 @@ def test_imported_annotations_are_a_graph_on_their_words(imported: Fabula) -> No
         ("economy", "The mill is shut", "position"),
         ("weather", "The storm came in the night", "position"),
     ]
-    [layer] = imported.annotations("Hales")
-    assert (layer.record.name, layer.record.by, layer.orphaned) == ("scheme", "Ann", 1)
+    [layer] = list_annotation_layers(imported, "Hales").rows
+    assert (layer.layer, layer.by, layer.orphaned) == ("scheme", "Ann", 1)
     facts = imported.document("Hales").graphs["annotations"].facts
     assert (facts["annotations"], facts["orphaned"]) == (2, 1)
     assert imported.check().violations == ()
@@ -145,7 +147,7 @@ def test_annotations_survive_an_edit_of_the_text_where_their_words_do(imported: 
     )
     imported.ingest_text(edited, source="hale.txt", title="The Hales", language="en")
     assert nodes(imported) == [("weather", "The storm came in the night", "quote")]
-    [layer] = imported.annotations("Hales")
+    [layer] = list_annotation_layers(imported, "Hales").rows
     assert (layer.moved, layer.orphaned) == (1, 2)
     # The text comes back as it was: nothing was lost.
     imported.ingest_text(STORY, source="hale.txt", title="The Hales", language="en")
@@ -165,11 +167,11 @@ def test_an_import_makes_the_graph_stale_and_a_rebuild_keeps_it(
     assert [outcome.status for outcome in imported.build("annotations")] == ["unchanged"]
     imported.build("annotations", rebuild=True)
     assert len(nodes(imported)) == 3
-    imported.remove_annotations("Hales", "scheme")
+    remove_layer(imported.store, entry, "scheme")
     imported.build("annotations")
     assert nodes(imported) == [("sea", "boats", "position")]
     with pytest.raises(NotFound, match="no annotations named 'scheme'"):
-        imported.remove_annotations("Hales", "scheme")
+        remove_layer(imported.store, entry, "scheme")
 
 
 def test_annotations_go_with_their_document_and_stay_in_their_collection(
@@ -177,114 +179,19 @@ def test_annotations_go_with_their_document_and_stay_in_their_collection(
 ) -> None:
     other = imported.app.collection("other")
     other.ingest_text(STORY, source="hale.txt", title="The Hales", language="en")
-    other.add_note("Hales", "boats", "Elsewhere.")
-    assert [record.name for record in imported.annotation_layers()] == ["scheme"]
-    assert [record.name for record in other.annotation_layers()] == ["notes"]
+    add_note(other, "Hales", "boats", "Elsewhere.")
+    assert [row.layer for row in list_annotation_layers(imported).rows] == ["scheme"]
+    assert [row.layer for row in list_annotation_layers(other).rows] == ["notes"]
     imported.remove("The Hales")
     with connect(address) as store:
         left = cypher(store, "MATCH (n:AnnotationSlice) RETURN n.collection AS c, n.layer AS layer")
     assert left == [{"c": "other", "layer": "notes"}]
 
 
-def test_notes_are_kept_searched_and_removed(fabula: Fabula) -> None:
-    note = fabula.add_note("Hales", "the boats\n broke", "Whose boats?", tag="sea", by="Ann")
-    assert (note.kind, note.quote.exact, note.creator) == ("note", "the boats broke", "Ann")
-    mark = fabula.add_note("Hales", at=f"{note.start}-{note.start + 9}")
-    assert (mark.kind, mark.quote.exact) == ("highlight", "the boats")
-    [layer] = fabula.notes("Hales")
-    assert [item.annotation.kind for item in layer.items] == ["highlight", "note"]
-    assert [i.annotation.id for each in fabula.notes(words="WHOSE") for i in each.items] == [
-        note.id
-    ]
-    assert not any(each.items for each in fabula.notes(words="trains"))
-    # Notes of what comes later are not shown to who has not read so far.
-    assert [each.items for each in fabula.as_read("Hales", "CHAPTER I").notes("Hales")] == [()]
-    assert fabula.remove_note("Hales", note.id[:6]).id == note.id
-    fabula.remove_note("Hales", mark.id)
-    assert fabula.notes("Hales") == []
-
-
-def test_a_note_is_edited_and_keeps_its_words_its_id_and_its_maker(
-    fabula: Fabula, run: Any
-) -> None:
-    note = fabula.add_note("Hales", "the boats broke", "Whose boats?", tag="sea", by="Ann")
-    assert run("notes", "edit", "Hales", note.id[:6], "--note", "").exit_code == 0
-    [layer] = fabula.notes("Hales")
-    [mark] = [item.annotation for item in layer.items]
-    assert (mark.kind, mark.body, mark.label) == ("highlight", "", "sea")
-    edited = fabula.edit_note("Hales", note.id, " Mine. ", "", exact=True)
-    assert (edited.kind, edited.body, edited.label) == ("note", "Mine.", "")
-    kept = (edited.id, edited.quote, edited.creator, edited.created)
-    assert kept == (note.id, note.quote, "Ann", note.created)
-    with pytest.raises(NotFound, match="no note begins"):
-        fabula.edit_note("Hales", note.id[:6], "Mine.", exact=True)
-    with pytest.raises(BadValue, match="characters at most"):
-        fabula.edit_note("Hales", note.id, "x" * 20_001)
-    assert run("notes", "edit", "Hales", note.id).exit_code == 2
-    assert fabula.remove_note("Hales", note.id, exact=True) == edited
-
-
-def test_a_reader_with_a_place_is_told_nothing_of_later_text(
-    fabula: Fabula, run: Any, tmp_path: Path
-) -> None:
-    """A note on the first chapter may name who comes in the second one, and so may a label."""
-    early = fabula.add_note("Hales", "The mill is shut", "Elias Stone shut it.")
-    fabula.add_note("Hales", "I am late", "He is.", tag="time")
-    person = marked(text_of(fabula), "Captain Reed", "Elias Stone", id="p", group="x")
-    fabula.import_annotations(write(fabula, tmp_path / "who.jsonld", person), document="Hales")
-    shown = fabula.as_read("Hales", "CHAPTER I").annotations("Hales")
-    assert {i.annotation.label: i.annotation.body for each in shown for i in each.items} == {
-        "time": "He is."
-    }
-    [of_collection] = fabula.as_read("", "CHAPTER I").notes()
-    assert [item.annotation.body for item in of_collection.items] == ["He is."]
-    assert len(fabula.notes()[0].items) == 2
-    fabula.ingest_text("Another text.", source="b.txt", title="B", language="en")
-    with pytest.raises(NotFound, match="name the document"):
-        fabula.as_read("", "CHAPTER I")
-    assert run("annotations", "list", "--until", "CHAPTER I").exit_code == 2
-    assert fabula.remove_note("Hales", early.id, exact=True).id == early.id
-
-
-def test_of_equal_notes_the_one_of_the_id_is_removed(fabula: Fabula) -> None:
-    """Two equal notes of one second: the second has the id of the first with a number."""
-    fabula.add_note("Hales", "boats", "Whose?", by="Ann")
-    [layer] = fabula.notes("Hales")
-    [first] = [item.annotation for item in layer.items]
-    entry = fabula.document("Hales")
-
-    def double(kept: AnnotationLayer | None) -> AnnotationLayer:
-        assert kept is not None
-        return make_layer(kept.record, [*kept.annotations, first])
-
-    edit_layer(fabula.store, fabula.name, entry.id, "notes", double)
-    assert fabula.remove_note("Hales", first.id).id == first.id
-    with pytest.raises(NotFound, match="no note begins"):
-        fabula.remove_note("Hales", first.id, exact=True)
-    assert fabula.remove_note("Hales", first.id[:5]).id == f"{first.id}-2"
-
-
-@pytest.mark.parametrize(
-    ("words", "at", "error"),
-    [
-        ("Captain Reed", "", r"has these words 3 times.*\d+-\d+"),
-        ("the boat broke", "", "the nearest are 'the boats broke'"),
-        ("no such words as these ones", "", "does not have the words"),
-        ("", "9000-9100", "has no characters 9000-9100"),
-        ("The mill", "0-7", "are 'CHAPTER', not 'The mill'"),
-    ],
-)
-def test_a_note_says_what_it_is_on(fabula: Fabula, words: str, at: str, error: str) -> None:
-    with pytest.raises(NotFound, match=error):
-        fabula.add_note("Hales", words, "Why?", at=at)
-    with pytest.raises(BadValue, match="Say what the note is on"):
-        fabula.add_note("Hales", "", "Why?")
-
-
 def test_what_graphs_found_is_exported_with_layers_and_notes(
     imported: Fabula, tmp_path: Path
 ) -> None:
-    imported.add_note("Hales", "boats", "Whose?")
+    add_note(imported, "Hales", "boats", "Whose?")
     [path] = imported.export_annotations(tmp_path / "all.jsonld", "Hales")
     every = read_annotations(path.read_bytes(), "all")
     text = text_of(imported)
@@ -315,10 +222,14 @@ def test_the_commands_import_list_export_and_remove(
     result = run("annotations", "import", str(file), "--document", "Hales")
     assert result.exit_code == 0, result.output
     assert "scheme: 1 annotation of The Hales; 1 in place, 0 found elsewhere" in result.output
-    assert "sea" in run("annotations", "list", "Hales", "--layer", "scheme").stdout
+    assert "sea" in run("annotations", "show", "Hales", "--layer", "scheme").stdout
+    assert "There are: scheme." in run("annotations", "show", "Hales", "--layer", "x").output
     assert "scheme" in run("annotations", "list").stdout
-    rows = json.loads(run("annotations", "list", "Hales", "--layer", "scheme", "--json").stdout)
-    assert (rows[0]["label"], rows[0]["quote"], rows[0]["found"]) == ("sea", "boats", "position")
+    shown = json.loads(run("annotations", "show", "Hales", "--layer", "scheme", "--json").stdout)
+    [row] = shown["rows"]
+    assert (row["label"], row["quote"], row["found"]) == ("sea", "boats", "position")
+    orphaned = run("annotations", "show", "Hales", "--orphaned")
+    assert (orphaned.exit_code, "Nothing was found" in orphaned.stderr) == (0, True)
     out = tmp_path / "out.jsonld"
     assert (
         run("annotations", "export", "Hales", "--what", "scheme", "--out", str(out)).exit_code == 0
@@ -327,22 +238,6 @@ def test_the_commands_import_list_export_and_remove(
     assert run("cypher", "annotated", "--param", "tag=sea").stdout.count("boats") == 1
     assert "1 annotation removed" in run("annotations", "remove", "Hales", "scheme").output
     assert nodes(fabula) == []
-
-
-def test_the_commands_of_notes(run: Any, fabula: Fabula, tmp_path: Path) -> None:
-    added = run("notes", "add", "Hales", "boats broke", "--note", "Whose *boats*?", "--build")
-    assert added.exit_code == 0, added.output
-    assert "characters" in added.output
-    assert "Whose" in run("notes", "list").stdout
-    assert "Whose" in run("notes", "search", "whose").stdout
-    out = tmp_path / "notes.md"
-    assert run("notes", "export", "--out", str(out)).exit_code == 0
-    written = out.read_text("utf-8")
-    assert written.startswith("# Notes on *The Hales*\n\n## CHAPTER II\n\n> boats broke\n\n")
-    assert r"Whose \*boats\*?" in written
-    [note] = json.loads(run("notes", "list", "--json").stdout)
-    assert run("notes", "remove", "Hales", note["id"][:8]).exit_code == 0
-    assert "There are no notes" in run("notes", "list").output
 
 
 def test_thousands_of_annotations_come_back_from_the_graph_on_the_same_characters(
@@ -419,6 +314,6 @@ def test_a_layer_has_a_name_that_can_be_shown_and_be_in_an_address(
     with pytest.raises(BadValue, match="The layer's name"):
         imported.import_annotations(file, document="Hales", layer=name)
     with pytest.raises(BadValue, match=r"The tag .* changes the order of what is shown"):
-        imported.add_note("Hales", "Good day", "A note.", tag="\u202egreeting")
+        add_note(imported, "Hales", "Good day", "A note.", tag="\u202egreeting")
     with pytest.raises(BadValue, match=r"changes the order of what is shown"):
         imported.describe("Hales", title="The \u202eHales")

@@ -25,8 +25,10 @@ from fabula.operations.kit import (
     Operation,
     Parameter,
     Table,
+    find_operation,
     format_value,
     make_table,
+    operation_entries,
 )
 
 if TYPE_CHECKING:
@@ -35,6 +37,12 @@ if TYPE_CHECKING:
 
 
 SUFFIXES = (".csv", ".json")
+
+
+def make_commands(group: str) -> list[click.Command]:
+    """Return the commands of the operations of a group, as `notes add` is one of `notes`."""
+    names = [name for name in operation_entries() if name.startswith(f"{group} ")]
+    return [make_command(find_operation(name)) for name in names]
 
 
 def make_command(operation: Operation) -> click.Command:
@@ -48,8 +56,7 @@ def make_command(operation: Operation) -> click.Command:
         if out and out.suffix.lower() not in SUFFIXES:
             raise click.UsageError(f"End the file in {' or '.join(SUFFIXES)}, not as {out.name!r}.")
         with open_app(settings) as app:
-            reads = operation.role == "read"
-            collection = choose_collection(app) if reads else app.collection()
+            collection = choose_collection(app) if operation.needs_documents else app.collection()
             values = {name: value for name, value in values.items() if value is not None}
             if out and not _is_typed("limit"):
                 values = operation.without_limit(values)
@@ -67,7 +74,7 @@ def make_command(operation: Operation) -> click.Command:
         elif hasattr(result, "to_text"):
             echo(result.to_text())
         else:
-            _show(table, first)
+            _show(operation, table, first)
         if (last := first + len(table.rows)) < table.total:
             echo(f"{first + 1:,} to {last:,} of {table.total:,}: --limit shows more.", err=True)
 
@@ -85,7 +92,10 @@ def make_command(operation: Operation) -> click.Command:
     ):
         command = option(command)
     return click.command(
-        operation.name, cls=Command, help=operation.description, examples=operation.examples
+        operation.name.split()[-1],
+        cls=Command,
+        help=operation.description,
+        examples=operation.examples,
     )(command)
 
 
@@ -122,6 +132,7 @@ def _keep_places(
     places = [
         (number, row.document, f"{row.start}-{row.end}")
         for number, row in enumerate(table.rows, int(values.get("first", 0)) + 1)
+        if row.start is not None
     ]
     what = " ".join([operation.name, *(str(values.get(name, "")) for name in operation.positional)])
     keep_places(
@@ -144,7 +155,7 @@ def _is_typed(name: str) -> bool:
     return source is not None and source is not ParameterSource.DEFAULT
 
 
-def _show(table: Table, first: int) -> None:
+def _show(operation: Operation, table: Table, first: int) -> None:
     """Print a table for people, and below it what is left out and what is true of all of it."""
     shown = RichTable(show_edge=False)
     if table.has_places:
@@ -152,7 +163,7 @@ def _show(table: Table, first: int) -> None:
     for column in table.columns:
         shown.add_column(column.title, justify="right" if column.is_right else "left")
     for number, row in enumerate(table.rows, first + 1):
-        cells = [format_value(getattr(row, column.name)) for column in table.columns]
+        cells = [column.cell(row) for column in table.columns]
         shown.add_row(*([str(number)] if table.has_places else []), *cells)
     if table.rows:
         print_table(shown)
@@ -161,3 +172,5 @@ def _show(table: Table, first: int) -> None:
     facts = [f"{name} {format_value(value)}" for name, value in table.facts.items() if value]
     if facts:
         echo(", ".join(facts), err=True)
+    if operation.changes:
+        echo("Done.", err=True)

@@ -41,6 +41,6 @@ def describe(facts: Mapping[str, Any]) -> Sequence[str]:
     if facts["orphaned"]:
         lines.append(
             f"{facts['orphaned']:,} are orphaned: their words stand nowhere in the text "
-            "(`fabula annotations list --orphaned`)"
+            "(`fabula annotations show --orphaned`)"
         )
     return lines

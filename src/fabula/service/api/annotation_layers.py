@@ -1,4 +1,7 @@
-"""Annotations and notes of documents: list, import, export and remove them."""
+"""Layers of annotations of documents: import, export and remove them.
+
+To list them, and notes, are operations.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,16 @@ from typing import Annotated
 from anyio import to_thread
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field
 
+from fabula.app.annotating import remove_layer
 from fabula.jobs.idempotency import Idempotency
-from fabula.jobs.start import ImportOptions, begin_import
+from fabula.jobs.start import ImportOptions, begin_build, begin_import
 from fabula.service.api.jobs import JobView, respond_accepted
-from fabula.service.core import annotation_layers
-from fabula.service.core.annotation_layers import (
-    AnnotationLayerView,
-    AnnotationView,
-    NoteView,
-)
+from fabula.service.core.annotation_layers import export_layers
 from fabula.service.core.views import document_of
 from fabula.service.http.dependencies import FilledCollection, ReadDocument, Reader, State, Writer
 from fabula.service.http.multipart import Body
-from fabula.service.http.parameters import Key, ReadUntil
+from fabula.service.http.parameters import Key
 from fabula.service.http.route_rules import declare
 from fabula.text.names import file_name
 
@@ -34,64 +32,6 @@ FormatName = Annotated[
         description="webannotation, booknlp, catma or tei; what has several files is a zip of them",
     ),
 ]
-Words = Annotated[
-    str,
-    Query(max_length=1000, description="words that a note, its tag or its quotation must all have"),
-]
-
-
-class NewNote(BaseModel):
-    """A note on words of a document, or without a `body` a highlight."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    quote: str = Field(
-        "", max_length=20_000, description="the words, as the text has them but for white space"
-    )
-    at: str = Field(
-        "", max_length=50, description="characters as 120-340; needed where the words stand twice"
-    )
-    body: str = Field("", max_length=20_000, description="the note")
-    tag: str = Field("", max_length=200, description="a tag")
-
-
-class EditedNote(BaseModel):
-    """What of a note is changed; what is left out stays."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    body: str | None = Field(
-        None, max_length=20_000, description="its new text; '' makes it a highlight"
-    )
-    tag: str | None = Field(None, max_length=200, description="its new tag; '' for none")
-
-
-@router.get(
-    "/collections/{collection}/documents/{document}/annotations",
-    summary="List the layers of annotations of a document",
-)
-def list_layers(
-    collection: ReadDocument, caller: Reader, document: str
-) -> list[AnnotationLayerView]:
-    """List the layers that were imported, and that of notes."""
-    return annotation_layers.list_layers(collection, document_of(collection, document))
-
-
-@router.get(
-    "/collections/{collection}/documents/{document}/annotations/layers/{layer}",
-    summary="List the annotations of a layer",
-)
-def list_annotations(
-    collection: ReadDocument,
-    caller: Reader,
-    document: str,
-    layer: str,
-    first: Annotated[int, Query(ge=0, le=10**9, description="how many to leave out")] = 0,
-    limit: Annotated[int, Query(ge=1, le=1000, description="how many to return at most")] = 100,
-) -> list[AnnotationView]:
-    """List annotations in text order, with their places in the document's present text."""
-    entry = document_of(collection, document)
-    return annotation_layers.list_annotations(collection, entry, layer, first, limit)
 
 
 @router.post(
@@ -164,9 +104,7 @@ def export_annotations(
     entry = document_of(collection, document)
     with state.large_task_limit.hold(caller.id):
         stem = file_name(entry.title, entry.id)
-        content, media, end = annotation_layers.export_layers(
-            collection, entry, format, what or (), stem
-        )
+        content, media, end = export_layers(collection, entry, format, what or (), stem)
     return _file(content, media, f"{stem}{end}")
 
 
@@ -190,67 +128,7 @@ def remove_annotations(
 ) -> None:
     """Remove a layer with all its annotations; a job builds the graph without it."""
     entry = document_of(collection, document)
-    annotation_layers.remove_layer(state.jobs, state.audit, caller, collection, entry, layer)
-
-
-@router.get("/collections/{collection}/notes", summary="List or search notes")
-def list_notes(
-    collection: FilledCollection, caller: Reader, words: Words = "", until: ReadUntil = ""
-) -> list[NoteView]:
-    """List the notes on all documents of a collection, by whomever they are: everybody who may read
-    the collection sees them. `until` is a place in the only document of a collection.
-    """
-    return annotation_layers.list_notes(collection.as_read("", until), "", words)
-
-
-@router.get(
-    "/collections/{collection}/documents/{document}/notes", summary="List a document's notes"
-)
-def list_notes_of_document(
-    collection: ReadDocument,
-    caller: Reader,
-    document: str,
-    words: Words = "",
-) -> list[NoteView]:
-    """List the notes on a document, in text order, by whomever they are."""
-    return annotation_layers.list_notes(collection, document_of(collection, document).id, words)
-
-
-@router.post(
-    "/collections/{collection}/documents/{document}/notes",
-    status_code=201,
-    summary="Add a note or a highlight",
-)
-def add_note(
-    collection: FilledCollection, caller: Writer, document: str, body: NewNote
-) -> AnnotationView:
-    """Keep a note on words of a document. Everybody who may read the collection sees it, with the
-    name of the caller. It can be asked once the graph of annotations is built again.
-    """
-    entry = document_of(collection, document)
-    return annotation_layers.add_note(
-        caller, collection, entry, body.quote, body.body, body.at, body.tag
-    )
-
-
-@router.patch(
-    "/collections/{collection}/documents/{document}/notes/{note}", summary="Change a note"
-)
-def edit_note(
-    collection: FilledCollection, caller: Writer, document: str, note: str, body: EditedNote
-) -> NoteView:
-    """Change the text or the tag of a note; its words stay, and the name of who made it. Who may
-    write to the collection may also change notes of others.
-    """
-    entry = document_of(collection, document)
-    return annotation_layers.edit_note(collection, entry, note, body.body, body.tag)
-
-
-@router.delete(
-    "/collections/{collection}/documents/{document}/notes/{note}",
-    status_code=204,
-    summary="Remove a note",
-)
-def remove_note(collection: FilledCollection, caller: Writer, document: str, note: str) -> None:
-    """Remove a note by its id; who may write to the collection may also remove notes of others."""
-    annotation_layers.remove_note(collection, document_of(collection, document), note)
+    remove_layer(collection.store, entry, layer)
+    state.audit.record(caller, "remove annotations", f"{collection.name}/{entry.id}", layer=layer)
+    for name in collection.graphs_of_annotations():
+        begin_build(state.jobs, caller, collection, name, [entry.id], rebuild=False)

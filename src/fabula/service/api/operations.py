@@ -25,6 +25,7 @@ from fabula.service.http.route_rules import declare
 
 CALLERS: Mapping[Role, Any] = {"read": Reader, "write": Writer, "admin": Admin}
 BODY = "body"
+NO_CONTENT = 204
 
 
 def make_router() -> APIRouter:
@@ -36,7 +37,7 @@ def make_router() -> APIRouter:
             declare(is_public=operation.is_public)(_make_endpoint(operation)),
             methods=[operation.method],
             status_code=operation.status,
-            response_model=operation.result,
+            response_model=None if operation.status == NO_CONTENT else operation.result,
             summary=operation.summary,
             description=operation.description,
             tags=[operation.group.lower()],
@@ -46,16 +47,18 @@ def make_router() -> APIRouter:
 
 def _make_endpoint(operation: Operation) -> Callable[..., Any]:
     def answer(state: Any, caller: Any, collection: Any = None, **values: Any) -> Any:
-        if body := values.pop(BODY, None):
-            values |= body.model_dump()
-        return state.run_operation(caller, operation, collection, values)
+        if operation.has_body:
+            values |= values.pop(BODY).model_dump()
+        result = state.run_operation(caller, operation, collection, values)
+        return None if operation.status == NO_CONTENT else result
 
     in_path = set(re.findall(r"{(\w+)}", operation.path))
     others = [each for each in operation.offered if each.name not in in_path]
     declared = {"state": State, "caller": CALLERS[operation.role]}
     if operation.has_collection:
-        # What writes may be the first of a collection.
-        declared["collection"] = FilledCollection if operation.role == "read" else VisibleCollection
+        declared["collection"] = (
+            FilledCollection if operation.needs_documents else VisibleCollection
+        )
     elif operation.role == "admin":
         declared["caller"] = AdminOfAll
     declared |= {

@@ -61,10 +61,7 @@ def caller_of(request: Request) -> Caller:
 def _may(role: Role) -> type[Caller]:
     def check(request: Request) -> Caller:
         caller = caller_of(request)
-        if not caller.may(role):
-            raise Forbidden(
-                f"This needs a key with the role {role}; this key has the role {caller.role}."
-            )
+        caller.require(role)
         return caller
 
     return Annotated[Caller, Depends(check)]  # type: ignore[return-value]

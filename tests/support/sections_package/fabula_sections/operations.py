@@ -9,6 +9,7 @@ from pydantic import Field
 
 from fabula.graph.queries import read_statement_file
 from fabula.operations.kit import Asker, operation
+from fabula.operations.notes import add_note
 from fabula.operations.parameters import Document, Limit, NamedDocument, Who
 from fabula_sections import CYPHER
 
@@ -74,8 +75,7 @@ def mark_section(
     by: Who = "",
 ) -> Marked:
     """Highlight words of a section."""
-    note = collection.add_note(document, words, by=by)
-    return Marked(words, note.creator)
+    return Marked(words, add_note(collection, document, words, by=by).creator)
 
 
 @dataclass(frozen=True)

@@ -7,19 +7,23 @@ change any. All forms work without scripts.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from fabula.app.annotating import MAX_NOTE_CHARACTERS, MAX_TAG_CHARACTERS, write_notes
 from fabula.app.collection import Collection
 from fabula.errors import FabulaError
 from fabula.graph.annotations import NOTES
 from fabula.graph.entries import Entry
 from fabula.graph.reading_place import MAX_PLACE
-from fabula.service.core import annotation_layers
-from fabula.service.core.annotation_layers import NoteView
+from fabula.operations import notes
+from fabula.operations.annotations import AnnotationRow, Annotations
+from fabula.operations.kit import find_operation
+from fabula.operations.notes import MAX_NOTE_CHARACTERS, MAX_TAG_CHARACTERS, SPAN
+from fabula.operations.parameters import MAX_ROWS
+from fabula.service.core.annotation_layers import export_layers
 from fabula.service.core.errors import status_of
 from fabula.service.core.views import document_of
 from fabula.service.http.addresses import address
@@ -36,15 +40,12 @@ Characters = Annotated[str, Query(max_length=50)]
 NoteText = Annotated[str, Form(max_length=2 * MAX_NOTE_CHARACTERS)]
 """Browsers send a line break as two characters. The core counts what is kept."""
 Tag = Annotated[str, Form(max_length=2 * MAX_TAG_CHARACTERS)]
-SPAN = re.compile(r"\s*(\d{1,9})\s*-\s*(\d{1,9})\s*")
 PAGE_SIZE = 50
 """Notes on one page of the list."""
 CONTEXT = 120
 """Characters before and after the words that a new note is on, to recognise the place by."""
 MESSAGES = {"changed": "The note was changed.", "removed": "The note was removed."}
 """What the list says after a change, by the parameter `done` of its address."""
-MAX_ID = 100
-"""Characters of a note's id in an address at most."""
 
 
 @router.get("/c/{collection}/notes")
@@ -61,17 +62,16 @@ def list_notes(
     """Show the notes of a collection or of a document, those with some words if any are given."""
     status, problem = 200, ""
     entry: Entry | None = None
-    found: list[NoteView] = []
+    found, first = Annotations(0, ()), (page - 1) * PAGE_SIZE
     try:
         entry = collection.document(document) if document else None
         read = collection.as_read(entry.id, until) if entry else collection
-        found = annotation_layers.list_notes(read, entry.id if entry else "", words)
+        found = notes.list_notes(read, entry.id if entry else "", words, first, PAGE_SIZE)
     except FabulaError as error:
         # The form keeps what was entered, so that it can be corrected.
         status, problem = status_of(error), error.message
         if status >= 500:
             raise
-    first = (page - 1) * PAGE_SIZE
     here = {"words": words, "document": entry.id if entry else "", "until": until}
     values = {
         "collection": collection.name,
@@ -81,13 +81,13 @@ def list_notes(
         "documents": list_choices(collection, entry.id if entry else ""),
         "until": until,
         "problem": problem,
-        "count": len(found),
-        "rows": _rows(collection, found[first : first + PAGE_SIZE]),
+        "count": found.total,
+        "rows": _rows(collection, found.rows),
         "page": page,
-        "more": len(found) > first + PAGE_SIZE,
+        "more": found.total > first + PAGE_SIZE,
         "previous_url": address("c", collection.name, "notes", **here, page=page - 1),
         "next_url": address("c", collection.name, "notes", **here, page=page + 1),
-        "files": _files(collection, here) if found else [],
+        "files": _files(collection, here) if found.total else [],
         "graphs": collection.graphs_of_annotations(),
         "may_write": caller.may("write"),
         "message": MESSAGES.get(done, ""),
@@ -111,14 +111,11 @@ def export_notes(
     name = file_name(entry.title, entry.id) if entry else file_name(collection.name, "collection")
     with state.large_task_limit.hold(caller.id):
         if format == "md":
-            layers = read.notes(entry.id if entry else "", words)
-            content: str | bytes = write_notes(layers, read.document, read.store)
+            content: str | bytes = notes.export_notes(read, entry.id if entry else "", words)
             media = "text/markdown; charset=utf-8"
         else:
             assert entry is not None
-            content, media, _ = annotation_layers.export_layers(
-                read, entry, "webannotation", [NOTES], name
-            )
+            content, media, _ = export_layers(read, entry, "webannotation", [NOTES], name)
     plain = f"{name}-notes.{format}".encode("ascii", "ignore").decode()
     headers = {
         "Content-Disposition": f'attachment; filename="{plain}"',
@@ -138,11 +135,11 @@ def notes_beside(
 ) -> Response:
     """Render the notes on a document, which the script of Read puts beside the text."""
     entry = document_of(collection, document)
-    found = annotation_layers.list_notes(collection, entry.id, "")
+    found = notes.list_notes(collection, entry.id, limit=MAX_ROWS)
     values = {
         "collection": collection.name,
         "document": entry,
-        "notes": [note for note in found if note.start is not None],
+        "notes": [note for note in found.rows if note.start is not None],
         "may_write": caller.may("write"),
     }
     return show_part("notes_beside.html", values)
@@ -164,6 +161,7 @@ def show_new(
 @router.post("/c/{collection}/d/{document}/notes")
 def add_note(
     request: Request,
+    state: State,
     collection: FilledCollection,
     document: str,
     caller: Writer,
@@ -174,16 +172,18 @@ def add_note(
 ) -> Response:
     """Keep a note or a highlight, and show it in the text."""
     entry = document_of(collection, document)
-    body = _unify_lines(body)
+    typed = {"quote": quote, "at": at, "body": _unify_lines(body), "tag": tag}
     try:
-        note = annotation_layers.add_note(caller, collection, entry, quote, body, at, tag)
+        note = state.run_operation(
+            caller, find_operation("notes add"), collection, {"document": entry.id, **typed}
+        )
     except FabulaError as error:
         status = status_of(error)
         if status >= 500:
             raise
         # Words that were typed stay to be corrected, whatever stands at the characters.
         values = _new_values(collection, entry, "" if quote.strip() else at)
-        values |= {"reason": error.message, "quote": quote, "at": at, "body": body, "tag": tag}
+        values |= {"reason": error.message, **typed}
         return show(request, "note.html", values, status)
     return RedirectResponse(_place_of(collection, entry, note), 303)
 
@@ -194,13 +194,14 @@ def show_note(
 ) -> Response:
     """Show the form to change a note."""
     entry = document_of(collection, document)
-    found = annotation_layers.find_note(collection, entry, note[:MAX_ID])
+    found = notes.find_note(collection, entry.id, note)
     return show(request, "note.html", _edit_values(collection, entry, found))
 
 
 @router.post("/c/{collection}/d/{document}/notes/{note}")
 def edit_note(
     request: Request,
+    state: State,
     collection: FilledCollection,
     document: str,
     caller: Writer,
@@ -210,16 +211,21 @@ def edit_note(
 ) -> Response:
     """Give a note another text and tag, and show the list of notes."""
     entry = document_of(collection, document)
-    body = _unify_lines(body)
+    typed = {"body": _unify_lines(body), "tag": tag}
     try:
-        annotation_layers.edit_note(collection, entry, note[:MAX_ID], body, tag)
+        state.run_operation(
+            caller,
+            find_operation("notes edit"),
+            collection,
+            {"document": entry.id, "note": note, **typed},
+        )
     except FabulaError as error:
         status = status_of(error)
         if status >= 500 or status == 404:
             raise
-        found = annotation_layers.find_note(collection, entry, note[:MAX_ID])
+        found = notes.find_note(collection, entry.id, note)
         values = _edit_values(collection, entry, found)
-        values |= {"reason": error.message, "body": body, "tag": tag}
+        values |= {"reason": error.message, **typed}
         return show(request, "note.html", values, status)
     to = address("c", collection.name, "notes", document=entry.id, done="changed")
     return RedirectResponse(f"{to}#note-{note}", 303)
@@ -231,7 +237,7 @@ def confirm_removal(
 ) -> Response:
     """Say what is removed with a note."""
     entry = document_of(collection, document)
-    found = annotation_layers.find_note(collection, entry, note[:MAX_ID])
+    found = notes.find_note(collection, entry.id, note)
     words = one_line(found.quote)
     losses = [f"the {found.kind} of {found.creator} on “{words}”"]
     if found.body:
@@ -250,21 +256,28 @@ def confirm_removal(
 
 
 @router.post("/c/{collection}/d/{document}/notes/{note}/remove")
-def remove_note(collection: FilledCollection, document: str, caller: Writer, note: str) -> Response:
+def remove_note(
+    state: State, collection: FilledCollection, document: str, caller: Writer, note: str
+) -> Response:
     """Remove a note, and show the list of those that are left."""
     entry = document_of(collection, document)
-    annotation_layers.remove_note(collection, entry, note[:MAX_ID])
+    state.run_operation(
+        caller,
+        find_operation("notes remove"),
+        collection,
+        {"document": entry.id, "note": note},
+    )
     to = address("c", collection.name, "notes", document=entry.id, done="removed")
     return RedirectResponse(to, 303)
 
 
-def _rows(collection: Collection, notes: list[NoteView]) -> list[dict[str, Any]]:
+def _rows(collection: Collection, found: Sequence[AnnotationRow]) -> list[dict[str, Any]]:
     """Return the notes of a page of the list, with their books and chapters."""
-    ids = sorted({note.document for note in notes})
+    ids = sorted({note.document for note in found})
     entries = {entry.id: entry for entry in collection.store.find_same(collection.name, ids)}
     structures = {id: collection.store.structure(entry) for id, entry in entries.items()}
     rows = []
-    for note in notes:
+    for note in found:
         entry = entries.get(note.document)
         if entry is None:
             continue  # The document was removed meanwhile.
@@ -334,7 +347,7 @@ def _new_values(collection: Collection, entry: Entry, chars: str) -> dict[str, A
     }
 
 
-def _edit_values(collection: Collection, entry: Entry, note: NoteView) -> dict[str, Any]:
+def _edit_values(collection: Collection, entry: Entry, note: AnnotationRow) -> dict[str, Any]:
     """Return the template's values to change a note."""
     return {
         "collection": collection.name,

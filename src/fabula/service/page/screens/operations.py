@@ -1,12 +1,16 @@
-"""Screens made from operations: one a group, with a form and a table for each operation."""
+"""Screens made from operations: one a group, with a form and a table for each operation.
+
+An operation that changes something is run by a POST alone, which admission refuses if another site
+made the browser send it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
 from fabula.app.collection import Collection
@@ -24,7 +28,7 @@ from fabula.operations.kit import (
 from fabula.service.core.errors import status_of
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_cross_site
-from fabula.service.http.dependencies import FilledCollection, Reader, State
+from fabula.service.http.dependencies import ROLES, FilledCollection, Reader, State
 from fabula.service.http.route_rules import declare
 from fabula.service.page.document_choices import list_choices
 from fabula.service.page.rendering import show
@@ -37,11 +41,20 @@ PAGING = ("first", "limit")
 """Parameters that have links, and no fields in the form."""
 
 
+async def _read_typed(request: Request) -> Mapping[str, str]:
+    """Return what was typed into a form, by the names of its fields."""
+    values = request.query_params if request.method == "GET" else await request.form()
+    return {name: value for name, value in values.items() if isinstance(value, str)}
+
+
+Typed = Annotated[Mapping[str, str], Depends(_read_typed)]
+
+
 def make_screens() -> Sequence[Screen]:
-    """Return a screen for each group of the installed operations that only read."""
+    """Return a screen for each group of the installed operations on a collection."""
     groups: dict[str, list[Operation]] = {}
     for operation in find_operations():
-        if operation.has_screen and operation.method == "GET" and operation.has_collection:
+        if operation.has_screen and operation.has_collection:
             groups.setdefault(operation.group, []).append(operation)
     return [_make_screen(group, operations) for group, operations in groups.items()]
 
@@ -49,19 +62,26 @@ def make_screens() -> Sequence[Screen]:
 def _make_screen(group: str, operations: Sequence[Operation]) -> Screen:
     router = APIRouter()
     path = f"/c/{{collection}}/{group.lower()}"
-    is_public = all(operation.is_public for operation in operations)
+    role = min((each.role for each in operations), key=ROLES.index)
+    is_public = role == "read" and all(each.is_public for each in operations if not each.changes)
     router.add_api_route(path, declare(is_public=is_public)(_make_route(group, operations)))
-    return Screen(group, path, needs_books=True, for_members=not is_public, router=router)
+    if any(each.changes for each in operations):
+        router.add_api_route(path, _make_route(group, operations), methods=["POST"])
+    return Screen(group, path, role, needs_books=True, for_members=not is_public, router=router)
 
 
 def _make_route(group: str, operations: Sequence[Operation]) -> Callable[..., Response]:
     def show_group(
-        request: Request, state: State, collection: FilledCollection, caller: Reader
+        request: Request, state: State, collection: FilledCollection, caller: Reader, typed: Typed
     ) -> Response:
         """Show the form of an operation and, with `run`, its result; or return that as a file."""
-        named = request.query_params.get("tool", "")
-        operation = next((each for each in operations if each.name == named), operations[0])
-        asked = _Asked(request, collection, operation)
+        allowed = [each for each in operations if caller.may(each.role)]
+        named = typed.get("tool", "")
+        operation = next(
+            (each for each in operations if each.name == named), (allowed or operations)[0]
+        )
+        caller.require(operation.role)
+        asked = _Asked(request, typed, collection, operation)
         result, problem, status = None, "", 200
         try:
             asked.find_document()
@@ -79,7 +99,7 @@ def _make_route(group: str, operations: Sequence[Operation]) -> Callable[..., Re
             "collection": collection.name,
             "group": group,
             "operation": operation,
-            "tools": [(each, asked.address(each)) for each in operations],
+            "tools": [(each, asked.address(each)) for each in allowed],
             "fields": [each for each in operation.offered if each.name not in PAGING],
             "has_place": any(each.name == "until" for each in operation.offered),
             "kind": field_kind,
@@ -99,21 +119,29 @@ class _Asked:
     Attributes:
         operation: The operation whose form is shown.
         values: The values of the operation's parameters, as they were typed.
-        is_run: Whether the operation is to be run, and not only its form shown.
+        is_run: Whether the operation is to be run, and not only its form shown. What changes
+            something is run by its own form.
         is_led: Whether a link on another site led here: it runs nothing, as the browser sends the
             reader's cookie with it.
         format: The kind of file that is wanted in place of a screen; '' for none.
 
     """
 
-    def __init__(self, request: Request, collection: Collection, operation: Operation) -> None:
-        query = request.query_params
+    def __init__(
+        self,
+        request: Request,
+        typed: Mapping[str, str],
+        collection: Collection,
+        operation: Operation,
+    ) -> None:
         self._collection, self.operation = collection, operation
         names = [each.name for each in operation.offered]
-        self.values = {name: query[name].strip() for name in names if query.get(name, "").strip()}
-        self.is_run = bool(query.get("run"))
+        self.values = {name: typed[name].strip() for name in names if typed.get(name, "").strip()}
+        is_own = (request.method == "POST") == operation.changes
+        self.is_run = bool(typed.get("run")) and is_own
         self.is_led = self.is_run and is_cross_site(request)
-        self.format = query.get("as", "") if query.get("as") in MEDIA_TYPES else ""
+        kind = typed.get("as", "")
+        self.format = kind if kind in MEDIA_TYPES and not operation.changes else ""
 
     def find_document(self) -> None:
         """Put the document's id in place of its title. Raises NotFound."""
@@ -169,11 +197,9 @@ class _Found:
         self.previous = asked.address(first=max(self.first - limit, 0)) if self.first else ""
         more = "first" in names and self.last < table.total
         self.next = asked.address(first=self.last) if more else ""
-        self.files = [(kind, f"{asked.address()}&as={kind}") for kind in MEDIA_TYPES]
-
-    def cell(self, row: Any, name: str) -> str:
-        """Return the text of a cell."""
-        return format_value(getattr(row, name))
+        # What changed something is not run again for a file.
+        kinds = () if asked.operation.changes else MEDIA_TYPES
+        self.files = [(kind, f"{asked.address()}&as={kind}") for kind in kinds]
 
     def link(self, row: Any, name: str, opens: str) -> str:
         """Return the address that a cell leads to; '' if it leads nowhere."""
