@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from fabula.models import Chat, Embedder
-    from fabula.models.counted import Meter
+    from fabula.models import Embedder
 
 
 Role = Literal["model", "aspect_model"]
@@ -15,17 +14,7 @@ Role = Literal["model", "aspect_model"]
 
 
 class Models(Protocol):
-    """The models that one part of a document is built with; placeholders in a dry run."""
-
-    @property
-    def meter(self) -> Meter:
-        """Counts the calls to these models."""
-        ...
-
-    @property
-    def embedder(self) -> Embedder:
-        """The embedder of the collection's vectors."""
-        ...
+    """What a build knows of the models that answer its requests."""
 
     @property
     def static(self) -> Embedder:
@@ -34,7 +23,7 @@ class Models(Protocol):
 
     @property
     def offline(self) -> bool:
-        """Whether there is no chat model, so that `chat` must not be called."""
+        """Whether there is no chat model, so that none may be asked."""
         ...
 
     @property
@@ -43,8 +32,8 @@ class Models(Protocol):
         ...
 
     @property
-    def chat(self) -> Callable[[Role, str], Chat]:
-        """Returns the chat model of a role; its calls are counted to the given step."""
+    def batch(self) -> int:
+        """How many texts one call embeds at most, as far as is known by now."""
         ...
 
     @property

@@ -9,6 +9,7 @@ from typing import Any
 
 from fabula.graph import Edge, Node
 from fabula.graph.annotations import AnnotationLayer, PlacedAnnotation, place_annotations
+from fabula.graph.builds import Build
 from fabula.graph.calls import Calls
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.annotations import ANNOTATION, FROM_CHUNK
@@ -25,7 +26,7 @@ MAX_NAME_CHARACTERS = 60
 
 def build(
     text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
-) -> Built:
+) -> Build[Built]:
     """Build the graph of annotations of a document; no chat model is asked.
 
     Those whose words stand nowhere in the text are left out and counted: they stay in their layer.
@@ -47,8 +48,9 @@ def build(
     nodes = _count_tokens(nodes)
     noted = [node for node in nodes if node.properties["body"]] if options.embed_notes else []
     if noted:
-        embedded = {node.id: node for node in Calls(models, work).embed_nodes(noted, known)}
-        nodes = [embedded.get(node.id, node) for node in nodes]
+        embedded = yield from Calls(models, work).embed_nodes(noted, known)
+        by_id = {node.id: node for node in embedded}
+        nodes = [by_id.get(node.id, node) for node in nodes]
     return Built(tuple(nodes), tuple(edges), count_facts(placed))
 
 
