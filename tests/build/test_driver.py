@@ -23,7 +23,7 @@ CHAT = ChatStep("model", "summaries", 1)
 
 
 def prompt(text: str) -> Prompt:
-    return Prompt(system="", user=text, max_tokens=10)
+    return Prompt(system="", user=text, max_tokens=10, temperature=0)
 
 
 def say(text: str) -> Build[str]:

@@ -26,6 +26,9 @@ from small_models import STATIC, read
 from stories import WINTER
 
 
+SAID = "\n\n“Come in,” said Anna. “I am cold,” Dmitri said.\n"
+
+
 @dataclass
 class Facts:
     """What a build knows of models."""
@@ -88,9 +91,9 @@ def in_order(known: Sequence[Graph[Any]]) -> list[Graph[Any]]:
 
 
 def test_each_graph_of_a_document() -> None:
-    text, parts = read(WINTER, Known()), dict[str, Part]()
+    text, parts = read(WINTER + SAID, Known()), dict[str, Part]()
     threads = threading.active_count()
-    for graph in in_order([graph for graph in graphs() if graph.build]):
+    for graph in in_order([graph for graph in graphs().values() if graph.build]):
         assert graph.build
         hand = Hand()
         below = {name: parts[name] for name in (*graph.rests_on, *graph.uses) if name in parts}
