@@ -25,7 +25,6 @@ from fabula.models.roles import Role
 from small_models import STATIC, read
 from stories import WINTER
 
-
 SAID = "\n\n“Come in,” said Anna. “I am cold,” Dmitri said.\n"
 
 

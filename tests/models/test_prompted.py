@@ -295,9 +295,8 @@ def test_summaries_of_one_cluster_are_asked_in_the_same_words_up_to_their_aspect
     with Server(cached_from=128) as server:
         meter = Meter()
         summarising = CountedChat(chat(server), meter, "summaries", "m")
-        one = replace(writer(), summarising=summarising)
         for aspect in ASPECTS[:2]:
-            answer(server, one.summarise(TEXTS, aspect))
+            ask(writer().summarise(TEXTS, aspect), summarising)
     first, second = (body["messages"][-1]["content"] for body in server.bodies)
     shared, _, rest = first.partition("<aspect>")
     assert second.startswith(shared)

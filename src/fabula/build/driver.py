@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from fabula.config.model_factory import BuildModels
-from fabula.errors import ReplyPending
+from fabula.errors import BadReply, ReplyPending
 from fabula.graph.builds import (
     Build,
     ChatRequest,
@@ -190,17 +190,25 @@ class _Driver:
     def _take_in(self, wait: _Wait, row: int, future: Future[Any]) -> None:
         self._asked -= 1
         try:
-            self._answer(wait, row, future.result())
+            answer = future.result()
         except ReplyPending as error:
             self._pending = error
-        except BaseException as error:  # noqa: BLE001  the build decides about it
+        except BaseException as error:  # noqa: BLE001  the build may have something to close
             self._throw(wait, error)
+        else:
+            if isinstance(answer, BadReply):
+                self._throw(wait, answer)
+            else:
+                self._answer(wait, row, answer)
 
     def _do(self, request: ChatRequest | EmbedRequest) -> Any:
-        """Ask a model; on a worker."""
+        """Ask a model; on a worker. A reply of no use is returned: the job goes on."""
         if isinstance(request, EmbedRequest):
             return self._embed(request.texts)
-        return complete(self._models.chat(request.role, request.step), request.prompt)
+        try:
+            return complete(self._models.chat(request.role, request.step), request.prompt)
+        except BadReply as error:
+            return error
 
     def _embed(self, texts: Sequence[str]) -> list[Vector]:
         embedder = self._models.embedder

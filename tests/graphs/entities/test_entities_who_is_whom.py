@@ -16,7 +16,6 @@ from fabula.graphs.entities.merge import resolve_mentions
 from fabula.graphs.entities.name_parts import name_parts
 from fabula.graphs.entities.names import titles_agree
 from fabula.graphs.entities.pronouns import Pronouns, count_pronouns, pronoun_sex
-from fabula.graphs.entities.resolve import NameForm
 from fabula.graphs.entities.values import Extraction, Mention
 
 CHUNK = 1_000
@@ -295,31 +294,24 @@ def test_nobody_has_two_ranks() -> None:
 
 
 def test_doubtful_pairs_are_asked_about_and_joined_if_confirmed() -> None:
-    asked: list[tuple[str, str]] = []
-
-    def confirm(
-        doubtful: Sequence[tuple[NameForm, NameForm]], mentions: Sequence[Mention]
-    ) -> Collection[tuple[str, str]]:
-        assert mentions
-        asked.extend((first.name, second.name) for first, second in doubtful)
-        return [("Mrs. Hilbery", "Katharine Hilbery")]
-
+    pair = ("Mrs. Hilbery", "Katharine Hilbery")
     names = {"Katharine Hilbery": 5, "Mrs. Hilbery": 6, "Ann Dale": 4, "Mrs. Dale": 9}
-    found = resolve_mentions(
+    read = resolve_mentions(
         Extraction(tuple(in_order(names)), ()),
         language="en",
         decisions=DecidedPairs(),
         ordinary=(),
-        confirm=confirm,
-    ).merge("d")
-    assert asked == [("Mrs. Hilbery", "Katharine Hilbery")], "Ann Dale has fewer than five"
+    )
+    doubtful = [(first.name, second.name) for first, second in read.resolution.doubtful]
+    assert doubtful == [pair], "Ann Dale has fewer than five"
+    found = read.confirm([pair]).merge("d")
     [joined] = [entity for entity in found.entities if len(entity.names) > 1]
     assert joined.merged_by == {"Mrs. Hilbery": "model"}
-    apart = resolve_mentions(
+    apart_read = resolve_mentions(
         Extraction(tuple(in_order(names)), ()),
         language="en",
-        decisions=DecidedPairs(keep_apart=(("Mrs. Hilbery", "Katharine Hilbery"),)),
+        decisions=DecidedPairs(keep_apart=(pair,)),
         ordinary=(),
-        confirm=confirm,
-    ).merge("d")
+    )
+    apart = apart_read.confirm([pair]).merge("d")
     assert len(apart.entities) == 4, "what a person decides is stronger than a model"
