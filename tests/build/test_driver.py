@@ -129,7 +129,7 @@ def test_what_a_job_has_failed_for_ends_the_build() -> None:
     job = TaskGroup(workers)
     try:
         with pytest.raises(KeyboardInterrupt):
-            run(build(), BuildWork(), models, job, SilentProgress())  # type: ignore[arg-type]
+            run(build(), BuildWork(), models, job, SilentProgress())
     finally:
         workers.close()
 

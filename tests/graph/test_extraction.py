@@ -257,7 +257,7 @@ def test_a_window_is_asked_about_if_one_of_its_chunks_is_new(
     chat = says(lambda user: ["here"])
     build = calls(chat)
     replies = ask_windows(build, replace(question, follow_ups=2), cut, known, 1)
-    saved = build.models.meter.total().saved
+    saved = build.work.saved["words"]
     assert len(chat.asked) == 2
     assert (replies.reused, saved) == (1, 3)
     old = {chunk.id: [f"old {chunk.index}"] for chunk in chunks}

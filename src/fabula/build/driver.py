@@ -7,13 +7,12 @@ replies come by a batch, all builds go on as far as they can without them.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from fabula.config.model_factory import BuildModels
 from fabula.errors import BadReply, ReplyPending
 from fabula.graph.builds import (
     Build,
@@ -30,6 +29,7 @@ from fabula.models.batching import warn_of_cut_texts
 from fabula.models.parallel import TaskGroup
 from fabula.models.progress import Progress
 from fabula.models.replies import complete
+from fabula.models.roles import Models
 from fabula.models.usage import Usage
 from fabula.text.document import Vector
 
@@ -39,7 +39,7 @@ EMBED = 0
 
 
 def run(
-    build: Build[Out], work: BuildWork, models: BuildModels, job: TaskGroup, progress: Progress
+    build: Build[Out], work: BuildWork, models: Models, job: TaskGroup, progress: Progress
 ) -> Out:
     """Return what a build returns; all that it wants of models is asked side by side.
 
@@ -84,7 +84,7 @@ class _Wait:
 
 
 class _Driver:
-    def __init__(self, models: BuildModels, job: TaskGroup, progress: Progress) -> None:
+    def __init__(self, models: Models, job: TaskGroup, progress: Progress) -> None:
         self._models, self._job, self._progress = models, job, progress
         self._ready: deque[tuple[_Running, Any, BaseException | None]] = deque()
         self._arrived: SimpleQueue[tuple[_Wait, int, Future[Any]]] = SimpleQueue()
@@ -103,7 +103,7 @@ class _Driver:
                 assert self._pending, "A build waits for nothing."
                 raise self._pending
             self._take_in(*self._arrived.get())
-        [result] = whole.outcome
+        result: Out = whole.outcome[0]
         return result
 
     def _advance(self, running: _Running, value: Any, error: BaseException | None) -> None:
@@ -156,8 +156,10 @@ class _Driver:
                     self._await(each, wait, row)
                 case Piece():
                     self._begin(_Running(build=each.build, step=each.step), wait, row)
-                case _:
+                case Generator():
                     self._begin(_Running(build=each), wait, row)
+                case _:
+                    raise TypeError(f"A build can't want {each!r}.")
 
     def _begin(self, running: _Running, wait: _Wait, row: int) -> None:
         running.waiting.append((wait, row))

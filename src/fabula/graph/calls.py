@@ -9,7 +9,7 @@ from typing import TypeVar
 from fabula.graph import Node
 from fabula.graph.builds import Build, Piece, Start, Started, embed_batch, one
 from fabula.graph.method import BuildWork, Known
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text.document import Vector
 
 EMBEDDINGS = "embeddings"
@@ -21,7 +21,7 @@ Out = TypeVar("Out")
 class Calls:
     """What the steps of one build yield."""
 
-    models: Models
+    models: ModelProfile
     work: BuildWork
 
     def each(
@@ -76,7 +76,7 @@ class EmbeddingStream:
     same order make the same calls, however they come.
     """
 
-    def __init__(self, models: Models) -> None:
+    def __init__(self, models: ModelProfile) -> None:
         self._models = models
         self._texts: list[str] = []
         self._known: set[str] = set()

@@ -18,7 +18,7 @@ from fabula.graph.builds import Build
 from fabula.graph.decisions import Decision, DecisionRules
 from fabula.graph.entries import Entry
 from fabula.graph.gaps import GapLimit
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text.document import Chunk, Document
 
 if TYPE_CHECKING:
@@ -249,9 +249,11 @@ class Graph(Generic[OptionsType]):
     about: str
     version: int
     options: type[OptionsType]
-    build: Callable[[BuildText, OptionsType, Models, Known, BuildWork], Build[Built]] | None = None
+    build: (
+        Callable[[BuildText, OptionsType, ModelProfile, Known, BuildWork], Build[Built]] | None
+    ) = None
     build_collection: (
-        Callable[[PartReader, OptionsType, Models, Known, BuildWork], Build[Built]] | None
+        Callable[[PartReader, OptionsType, ModelProfile, Known, BuildWork], Build[Built]] | None
     ) = None
     passages: tuple[str, ...] = ()
     elements: tuple[str, ...] = ()

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from fabula.models import Embedder
+    from fabula.models import Chat, Embedder
+    from fabula.models.counted import Meter
 
 
 Role = Literal["model", "aspect_model"]
 """A role of a chat model: the usual one, or the one for judgements about aspects."""
 
 
-class Models(Protocol):
+class ModelProfile(Protocol):
     """What a build knows of the models that answer its requests."""
 
     @property
@@ -39,4 +40,23 @@ class Models(Protocol):
     @property
     def model(self) -> Callable[[Role], str]:
         """Returns the name of the chat model of a role."""
+        ...
+
+
+class Models(ModelProfile, Protocol):
+    """The models that a question, or one part of a document, asks; placeholders in a dry run."""
+
+    @property
+    def meter(self) -> Meter:
+        """Counts the calls to these models."""
+        ...
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder of the collection's vectors."""
+        ...
+
+    @property
+    def chat(self) -> Callable[[Role, str], Chat]:
+        """Returns the chat model of a role; its calls are counted to the given step."""
         ...

@@ -21,13 +21,13 @@ from fabula.graphs.communities.mapping import (
     read_relations,
 )
 from fabula.graphs.communities.values import ChunkPlace
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula_graphs.collection_communities.members import find_members, join_bonds, join_members
 from fabula_graphs.collection_communities.options import IDENTITIES, LABELS, Options
 
 
 def build_collection(
-    reader: PartReader, options: Options, models: Models, known: Known, work: BuildWork
+    reader: PartReader, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
     """Divide the entities of all documents of a collection into communities, with reports.
 

@@ -20,7 +20,7 @@ from fabula.graph.extraction import (
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.entities.labels import ENTITY
 from fabula.graphs.entities.resolve import PERSON, PLACE, person_or_place
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula_graphs.discourse.demonstrations import read_demonstrations
 from fabula_graphs.discourse.labels import LINKS
 from fabula_graphs.discourse.mapping import (
@@ -49,7 +49,7 @@ READ_PRIORITY, JUDGE_PRIORITY = range(1, 3)
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
     """Build the discourse graph of a document; this knows no database.
 

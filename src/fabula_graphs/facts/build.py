@@ -18,7 +18,7 @@ from fabula.graph.extraction import (
     windows,
 )
 from fabula.graph.method import BuildText, BuildWork, Built, Known
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula_graphs.facts.checking import CheckRules, check
 from fabula_graphs.facts.demonstrations import read_demonstrations
 from fabula_graphs.facts.entities import NamedEntities
@@ -36,7 +36,7 @@ ENTITIES = "entities"
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
     """Build the facts of a document; this knows no database.
 

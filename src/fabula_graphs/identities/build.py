@@ -14,7 +14,7 @@ from fabula.graphs.entities.correction_rules import MERGE, SPLIT
 from fabula.graphs.entities.decided_pairs import read_decided_pairs
 from fabula.graphs.entities.names import titled_key
 from fabula.graphs.entities.pairs import PAIRS_A_CALL
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula_graphs.identities.candidates import Candidates, find_candidates
 from fabula_graphs.identities.confirm import STEP, Pair, ask_about
 from fabula_graphs.identities.grouping import MODEL, NAMES, Groups, IdentityDecision
@@ -36,7 +36,7 @@ CandidatePair = tuple[Candidates, Pair]
 
 
 def build_collection(
-    reader: PartReader, options: Options, models: Models, known: Known, work: BuildWork
+    reader: PartReader, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
     """Find out which entities of the documents of a collection are one.
 
@@ -122,7 +122,7 @@ class _Deciding:
     """
 
     collection: str
-    models: Models
+    models: ModelProfile
     previous: Mapping[str, tuple[bool, str]]
     work: BuildWork
     new_pairs: int = 0

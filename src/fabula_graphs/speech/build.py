@@ -16,7 +16,7 @@ from fabula.graph.extraction import (
     windows,
 )
 from fabula.graph.method import BuildText, BuildWork, Built, Known
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text.document import Chunk
 from fabula_graphs.speech.inner import attribute_inner
 from fabula_graphs.speech.mapping import nodes_and_edges, place_quotations, read_previous
@@ -35,7 +35,7 @@ ENTITIES = "entities"
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
     """Build the graph of speech of a document; this knows no database.
 

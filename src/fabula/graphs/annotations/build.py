@@ -16,7 +16,7 @@ from fabula.graphs.annotations import ANNOTATION, FROM_CHUNK
 from fabula.graphs.annotations.ids import annotation_id
 from fabula.graphs.annotations.options import Options
 from fabula.graphs.annotations.part_facts import count_facts
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text import tokens
 from fabula.text.document import Chunk
 
@@ -25,7 +25,7 @@ MAX_NAME_CHARACTERS = 60
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
     """Build the graph of annotations of a document; no chat model is asked.
 

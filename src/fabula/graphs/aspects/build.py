@@ -52,7 +52,7 @@ from fabula.graphs.aspects.values import (
     Summary,
 )
 from fabula.graphs.aspects.writer import Writer
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text import tokens
 from fabula.text.document import Chunk, Vector
 
@@ -60,7 +60,7 @@ Embedded = TypeVar("Embedded", Summary, Detail)
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
     """Build the aspect graph of a document.
 
@@ -127,7 +127,7 @@ class _Steps:
     document: str
     options: Options
     aspects: tuple[Aspect, ...]
-    models: Models
+    models: ModelProfile
     writer: Writer
     previous: PreviousAspects
     work: BuildWork

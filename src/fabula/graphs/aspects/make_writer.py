@@ -10,7 +10,7 @@ from fabula.graphs.aspects.summarisers import Complete, WriterWithSummarisers, m
 from fabula.graphs.aspects.values import ASPECTS, DETAILS, SUMMARIES, AspectSet
 from fabula.graphs.aspects.writer import Writer
 from fabula.models import Prompt
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 
 # Priorities of calls, the lowest first: what many later calls depend on goes before the rest, and
 # details, on which nothing depends, fill the gaps.
@@ -21,7 +21,7 @@ def make_writer(
     text: BuildText,
     aspect_set: AspectSet,
     options: Options,
-    models: Models,
+    models: ModelProfile,
     placeholders: AspectPlaceholders,
 ) -> Writer:
     """Return a writer that asks chat models, or one that quotes the text if there is no model.
@@ -48,7 +48,7 @@ def make_writer(
     return WriterWithSummarisers(writer, summarisers, options.summary_tokens)
 
 
-def _make_complete(models: Models, placeholders: AspectPlaceholders) -> Complete:
+def _make_complete(models: ModelProfile, placeholders: AspectPlaceholders) -> Complete:
     """Return a function that asks the model of summaries."""
     chat = ChatStep("model", SUMMARIES, SUMMARISE)
 
@@ -69,7 +69,7 @@ def _make_own_writer(
     text: BuildText,
     aspect_set: AspectSet,
     options: Options,
-    models: Models,
+    models: ModelProfile,
     placeholders: AspectPlaceholders,
 ) -> Writer:
     if models.offline:

@@ -116,7 +116,7 @@ class PromptedWriter:
             lambda summary: prompt("shorter", reply=summary, **size),
         )
 
-    def condense(self, texts: Sequence[str]) -> Build[list[tuple[str, ...] | BadReply]]:
+    def condense(self, texts: Sequence[str]) -> Build[Sequence[tuple[str, ...] | BadReply]]:
         """Return at most `details` details of each text, of at most `detail_tokens` each.
 
         Several texts are asked for in one call. Those that its reply leaves out are asked for one

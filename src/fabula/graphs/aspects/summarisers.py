@@ -135,7 +135,7 @@ class WriterWithSummarisers:
 
     def condense(
         self, texts: Sequence[str]
-    ) -> list[tuple[str, ...]] | Build[list[tuple[str, ...] | BadReply]]:
+    ) -> Sequence[tuple[str, ...] | BadReply] | Build[Sequence[tuple[str, ...] | BadReply]]:
         """Return the writer's details."""
         return self.writer.condense(texts)
 

@@ -38,7 +38,7 @@ class Writer(Protocol):
 
     def condense(
         self, texts: Sequence[str]
-    ) -> list[tuple[str, ...]] | Build[list[tuple[str, ...] | BadReply]]:
+    ) -> Sequence[tuple[str, ...] | BadReply] | Build[Sequence[tuple[str, ...] | BadReply]]:
         """Return the details of neighbouring chunks: key facts, or condensations of each chunk.
 
         Of key facts none repeats another.

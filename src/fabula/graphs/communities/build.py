@@ -37,14 +37,14 @@ from fabula.graphs.communities.values import (
     PreviousCommunities,
 )
 from fabula.graphs.entities.mapping import text_to_embed
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 
 # What later calls depend on goes first.
 CLAIM_PRIORITY, WRITE_PRIORITY = range(1, 3)
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
     """Build the communities of a document's entities; this knows no database.
 

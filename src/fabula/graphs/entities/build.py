@@ -54,7 +54,7 @@ from fabula.graphs.entities.rules import extract_entities
 from fabula.graphs.entities.triples import StatedTriple, ask_triples, join_facts
 from fabula.graphs.entities.types import EntityType, read_types
 from fabula.graphs.entities.values import Entities, Extraction
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text.document import Chunk
 from fabula.text.ranking import inverse_document_frequencies
 from fabula.text.stems import stemmer_of
@@ -65,7 +65,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
     """Build the entity graph of a document; this knows no database.
 

@@ -121,7 +121,7 @@ class Describer:
         """
         if len(subjects) > 1:
             try:
-                return (yield from self._merge_together(subjects))
+                return [*(yield from self._merge_together(subjects))]
             except BadReply:
                 pass
         alone: list[str | BadReply] = yield [*map(self._merge_alone, subjects)]

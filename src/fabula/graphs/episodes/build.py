@@ -19,7 +19,7 @@ from fabula.graphs.episodes.part_facts import count_facts
 from fabula.graphs.episodes.values import Episode, Stretch
 from fabula.graphs.episodes.windows import plan_episodes, stable_window_size, walk
 from fabula.graphs.episodes.writer import EpisodeWriter, make_writer
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text import tokens
 from fabula.text.document import Chunk
 from fabula.text.sections import BETWEEN, SEPARATOR, span_of_sections
@@ -29,7 +29,7 @@ Member = Chunk | Episode
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
     """Build the graph of episodes of a document; this knows no database.
 

@@ -19,7 +19,7 @@ from fabula.graphs.episodes.options import Options
 from fabula.models import Prompt
 from fabula.models.prompts import fill_template
 from fabula.models.replies import read_summary
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text import tokens
 from fabula.text.folding import fold
 from fabula.text.sections import BETWEEN, SEPARATOR
@@ -56,7 +56,7 @@ class EpisodeWriter(Protocol):
 
 
 def make_writer(
-    text: BuildText, options: Options, models: Models, mean_tokens: float | None
+    text: BuildText, options: Options, models: ModelProfile, mean_tokens: float | None
 ) -> EpisodeWriter:
     """Return a writer that asks the chat model, or one that quotes the text if there is none.
 
@@ -156,7 +156,7 @@ class ExtractedEpisodes:
 
     by: str = RULES
 
-    def __init__(self, text: BuildText, models: Models, summary_tokens: int) -> None:
+    def __init__(self, text: BuildText, models: ModelProfile, summary_tokens: int) -> None:
         from fabula.graphs.aspects.offline_writer import ExtractiveWriter
 
         # A heading looks like a sentence, and no sentence tells less of what happens.

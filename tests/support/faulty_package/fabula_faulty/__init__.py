@@ -11,7 +11,7 @@ from fabula.graph import Edge, Node
 from fabula.graph.builds import Build
 from fabula.graph.extraction import ExtractionCalls, own_id
 from fabula.graph.method import BuildText, BuildWork, Built, Graph, Known
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text.document import Chunk
 
 FAULTS = {"rule": "", "whole": ""}
@@ -36,7 +36,7 @@ def last_words(chunks: Sequence[Chunk]) -> list[tuple[Chunk, str]]:
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
     """Make an element of the last word of each chunk; no model is asked."""
     yield from ()

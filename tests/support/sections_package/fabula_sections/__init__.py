@@ -18,7 +18,7 @@ from fabula.graph.method import BuildText, BuildWork, Built, Graph, Known
 from fabula.graph.mode import Mode, Tools
 from fabula.graph.queries import read_statement_file
 from fabula.models import Reply
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text import tokens
 from fabula.text.document import Chunk, Vector
 
@@ -48,7 +48,7 @@ class Section:
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
     """Make a passage of each section, an element of each heading, and edges to the chunks."""
     sections = [_section(list(chunks), options.words) for chunks in _group(text.chunks)]
@@ -81,7 +81,7 @@ def _section(chunks: Sequence[Chunk], words: int) -> Section:
     return Section(chunks[0].section, " ".join(beginning), tuple(chunks))
 
 
-def _embed(texts: Mapping[str, str], models: Models) -> Build[dict[str, Vector]]:
+def _embed(texts: Mapping[str, str], models: ModelProfile) -> Build[dict[str, Vector]]:
     vectors: dict[str, Vector] = {}
     waiting = iter(texts.items())
     while batch := list(islice(waiting, models.batch)):
