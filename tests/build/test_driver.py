@@ -95,6 +95,23 @@ def test_an_error_is_raised_where_the_build_waits() -> None:
     assert instead == "instead"
 
 
+def test_what_is_started_and_fails_is_raised_wherever_it_is_waited_for() -> None:
+    def fail() -> Build[None]:
+        yield from say("something")
+        raise ZeroDivisionError
+
+    def build() -> Build[int]:
+        started = yield Start(fail())
+        for count in range(2):
+            try:
+                yield [started]
+            except ZeroDivisionError:
+                caught = count + 1
+        return caught
+
+    assert ask(build(), Says(str)) == 2
+
+
 def test_what_fails_beside_and_nobody_waits_for_ends_the_build() -> None:
     def fail() -> Build[None]:
         yield from say("something")

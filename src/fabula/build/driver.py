@@ -168,6 +168,8 @@ class _Driver:
     def _await(self, running: _Running, wait: _Wait, row: int) -> None:
         if running.is_done:
             self._answer(wait, row, running.outcome[0])
+        elif running.error is not None:
+            self._throw(wait, running.error)
         else:
             running.waiting.append((wait, row))
 
