@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from fabula.errors import SettingsError
 from fabula.graph import TEXT, Record, fingerprint
+from fabula.graph.builds import settle
 from fabula.graph.entries import Entry
 from fabula.graph.installed import _refuse_unfit
 from fabula.graph.method import Built, Graph
@@ -35,7 +36,9 @@ class Knobs(BaseModel):
 
 
 def graph(name: str, rests_on: tuple[str, ...] = (), uses: tuple[str, ...] = ()) -> Graph[Any]:
-    return Graph(name, name, 1, Knobs, lambda *_: Built((), ()), rests_on=rests_on, uses=uses)
+    return Graph(
+        name, name, 1, Knobs, lambda *_: settle(Built((), ())), rests_on=rests_on, uses=uses
+    )
 
 
 ENTITIES, ASPECTS = graph("entities"), graph("aspects")
@@ -96,7 +99,9 @@ def test_what_is_not_there_makes_nobody_relatives() -> None:
 
 
 def test_a_document_s_graph_can_not_use_what_belongs_to_a_collection() -> None:
-    own: Graph[Any] = Graph("own", "own", 1, Knobs, build_collection=lambda *_: Built((), ()))
+    own: Graph[Any] = Graph(
+        "own", "own", 1, Knobs, build_collection=lambda *_: settle(Built((), ()))
+    )
     with pytest.raises(SettingsError, match="a document's, rests on 'own'"):
         _refuse_unfit({"own": own, "events": graph("events", uses=("own",))})
     _refuse_unfit({"events": graph("events", uses=("not installed",))})

@@ -9,16 +9,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from building import finish
 from database import cypher
 from fabula import Fabula, Outcome
-from fabula.build.outcome import SilentProgress
 from fabula.cli import main
 from fabula.errors import BadReply, RuleError, Stopped
 from fabula.graph import Gap
 from fabula.graph.extraction import RULES, ExtractionCalls, own_id
 from fabula.graph.gaps import GapLimit, Missing
 from fabula.graph.method import BuildWork
-from fabula.models.parallel import TaskGroup, Workers
 from fabula.store import Store
 from fabula.text.document import Chunk
 from forgetting import forget_installed
@@ -44,14 +43,8 @@ class Rule:
 
 
 def read(rule: Rule, chunks: Sequence[Chunk] = CHUNKS) -> tuple[list[int], tuple[Gap, ...]]:
-    workers = Workers(1)
-    try:
-        with TaskGroup(workers) as job:
-            work = BuildWork(job, SilentProgress(), GapLimit("numbers of Twenty"))
-            calls = ExtractionCalls(Models(Says(str)), work)
-            found = calls.read_by_rule(rule, chunks, own_id, lambda chunk: [-chunk.index])
-    finally:
-        workers.close()
+    calls = ExtractionCalls(Models(Says(str)), BuildWork(GapLimit("numbers of Twenty")))
+    found = calls.read_by_rule(rule, chunks, own_id, lambda chunk: [-chunk.index])
     return found, calls.gaps
 
 
@@ -109,25 +102,30 @@ def fail(error: Exception) -> str:
     raise error
 
 
+def attempt(limit: GapLimit, error: Exception) -> str | Missing:
+    """What becomes of a piece that fails."""
+    return finish(limit.attempt(fail, error), Models(Says(str)), BuildWork())
+
+
 def test_a_strict_run_ends_at_the_first_fault() -> None:
     with pytest.raises(RuleError, match=r"^numbers: a rule failed with KeyError in ") as raised:
-        GapLimit("numbers", strict=True).attempt(fail, KeyError("x"))
+        attempt(GapLimit("numbers", strict=True), KeyError("x"))
     assert isinstance(raised.value.__cause__, KeyError)
 
 
 def test_faults_do_not_count_with_what_models_do_not_give(faults: list[str]) -> None:
     limit = GapLimit()
     limit.expect(10)
-    assert all(isinstance(limit.attempt(fail, ValueError()), Missing) for _ in range(10))
-    assert limit.attempt(fail, BadReply("No.")) == Missing("No.")
+    assert all(isinstance(attempt(limit, ValueError()), Missing) for _ in range(10))
+    assert attempt(limit, BadReply("No.")) == Missing("No.")
     with pytest.raises(BadReply, match=r"^2 of 10 pieces"):
-        limit.attempt(fail, BadReply("No."))
+        attempt(limit, BadReply("No."))
 
 
 @pytest.mark.parametrize("error", [Stopped(), OSError(28, "no space"), MemoryError()])
 def test_what_is_no_fault_of_the_code_is_raised(error: Exception) -> None:
     with pytest.raises(type(error)):
-        GapLimit().attempt(fail, error)
+        attempt(GapLimit(), error)
 
 
 # A document

@@ -90,25 +90,6 @@ def test_one_job_that_fails_leaves_another_alone(one_worker: Workers) -> None:
         assert job.each(0, abs, [-1, -2]) == [1, 2]
 
 
-def test_a_step_that_waits_for_workers_does_not_occupy_one(one_worker: Workers) -> None:
-    with TaskGroup(one_worker) as job:
-        steps = [job.start(job.each, 0, abs, [-number]) for number in range(5)]
-        assert [step.result(PATIENCE) for step in steps] == [[number] for number in range(5)]
-
-
-def test_a_failure_inside_a_step_reaches_whoever_waits_for_another_step(
-    one_worker: Workers,
-) -> None:
-    def fails() -> None:
-        raise ValueError("a model refused")
-
-    with pytest.raises(ValueError, match="a model refused"), TaskGroup(one_worker) as job:
-        broken = job.start(fails)
-        with pytest.raises(ValueError, match="a model refused"):
-            broken.result(PATIENCE)
-        job.each(0, abs, [1])
-
-
 def test_a_job_within_another_stops_when_that_one_fails(one_worker: Workers) -> None:
     outer = TaskGroup(one_worker)
     inner = TaskGroup(one_worker, within=outer)
@@ -164,5 +145,4 @@ def test_work_sees_the_context_of_whoever_asked_for_it(one_worker: Workers) -> N
         for name in ("first", "second"):
             request.set(name)
             seen.append(job.each(0, lambda _: request.get(), [1]))
-            seen.append([job.start(request.get).result(PATIENCE)])
-    assert seen == [["first"], ["first"], ["second"], ["second"]]
+    assert seen == [["first"], ["second"]]

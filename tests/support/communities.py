@@ -8,16 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fabula.build.outcome import SilentProgress
+from building import finish
 from fabula.graph import Node, Part
-from fabula.graph.gaps import GapLimit
 from fabula.graph.method import BuildWork, Built, Known
 from fabula.graph.parts import known_of, part_of
 from fabula.graphs.communities import GRAPH
 from fabula.graphs.communities.build import build
 from fabula.graphs.communities.options import Options
 from fabula.graphs.entities import GRAPH as ENTITIES
-from fabula.models.parallel import TaskGroup, Workers
 from fabula.text.document import Chunk
 from scripted import Models, Says, entity, made_chunks, relation, script, told
 from scripted import built as built_entities
@@ -89,13 +87,8 @@ def built(
 ) -> Built:
     """What a build makes of chunks and their entities, with a worker for each call."""
     text = replace(told(chunks), below={"entities": below or entities(chunks)})
-    workers = Workers(8)
-    try:
-        with TaskGroup(workers) as job:
-            work = BuildWork(job, SilentProgress(), GapLimit())
-            return build(text, Options(**knobs), models, known or Known(), work)
-    finally:
-        workers.close()
+    work = BuildWork()
+    return finish(build(text, Options(**knobs), models, known or Known(), work), models, work)
 
 
 def known_from(made: Built, chunks: Sequence[Chunk] = CHUNKS) -> Known:

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fabula.build.outcome import SilentProgress
+from building import finish
 from fabula.graph import Gap
 from fabula.graph.extraction import TextWindow
-from fabula.graph.gaps import GapLimit
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graph.parts import known_of, part_of
 from fabula.graphs.entities import GRAPH
@@ -19,7 +18,6 @@ from fabula.graphs.entities.build import build
 from fabula.graphs.entities.options import Options
 from fabula.models import Chat, Embeddings, Prompt, Reply, TextKind
 from fabula.models.counted import CountedChat, Meter
-from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.roles import Role
 from fabula.text import ids
 from fabula.text.document import Chunk, Document
@@ -130,6 +128,10 @@ class Models:
     embedder: Hashed = field(default_factory=Hashed)
 
     @property
+    def batch(self) -> int:
+        return self.embedder.batch
+
+    @property
     def static(self) -> Hashed:
         return self.embedder
 
@@ -144,13 +146,9 @@ def built(
     chunks: Sequence[Chunk], models: Models, known: Known | None = None, **knobs: Any
 ) -> tuple[Built, tuple[Gap, ...]]:
     """What a build makes of chunks, with a worker for each call."""
-    workers = Workers(8)
-    try:
-        with TaskGroup(workers) as job:
-            work = BuildWork(job, SilentProgress(), GapLimit())
-            made = build(told(chunks), Options(**knobs), models, known or Known(), work)
-    finally:
-        workers.close()
+    work = BuildWork()
+    wanted = build(told(chunks), Options(**knobs), models, known or Known(), work)
+    made = finish(wanted, models, work)
     return made, made.gaps
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from building import finish
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.aspects import GRAPH
 from fabula.load import read_text
 from fabula.models import Chat, Embedder
 from fabula.models.counted import CountedChat, Meter
 from fabula.models.offline import StaticEmbedder
-from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.placeholders import PlaceholderChat
 from fabula.models.roles import Role
 from fabula.models.usage import Usage
@@ -30,6 +30,10 @@ class SmallModels:
     embedder: Embedder = STATIC
     static: Embedder = STATIC
     temperature: float = 0.5
+
+    @property
+    def batch(self) -> int:
+        return self.embedder.batch
 
     def chat(self, role: Role, step: str) -> Chat:
         return CountedChat(
@@ -71,12 +75,9 @@ def build(
 ) -> Built:
     """The aspect graph of a text."""
     assert GRAPH.build is not None
-    workers, heard = Workers(2), Heard()
-    try:
-        with TaskGroup(workers) as job:
-            built = GRAPH.build(text, GRAPH.options(**knobs), models, known, BuildWork(job, heard))
-    finally:
-        workers.close()
+    work, heard = BuildWork(), Heard()
+    wanted = GRAPH.build(text, GRAPH.options(**knobs), models, known, work)
+    built = finish(wanted, models, work, heard, count=2)
     assert heard.expected == heard.steps_done
     return built
 

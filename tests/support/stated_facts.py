@@ -7,15 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from building import finish
 from fabula.app.collection import Collection
-from fabula.build.outcome import SilentProgress
 from fabula.graph import TEXT, Owner, Part, Record
-from fabula.graph.gaps import GapLimit
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graph.parts import chunks_of, part_of
 from fabula.graphs.entities import GRAPH as ENTITIES
 from fabula.models.offline import StaticEmbedder
-from fabula.models.parallel import TaskGroup, Workers
 from fabula.store.part_reader import read_part
 from fabula.text.document import Chunk
 from fabula_graphs.facts.build import build
@@ -153,14 +151,8 @@ def facts_of(
     text = BuildText(
         replace(text.document, id=document), text.chunks, {"entities": cast or cast_of(chunks)}
     )
-    workers = Workers(8)
-    try:
-        with TaskGroup(workers) as job:
-            work = BuildWork(job, SilentProgress(), GapLimit())
-            settings = Options(**{"window_tokens": 200, **knobs})
-            return build(text, settings, models, known or Known(), work)
-    finally:
-        workers.close()
+    settings, work = Options(**{"window_tokens": 200, **knobs}), BuildWork()
+    return finish(build(text, settings, models, known or Known(), work), models, work)
 
 
 def state_facts(collection: Collection, title: str, facts: Iterable[tuple[str, str, str]]) -> None:

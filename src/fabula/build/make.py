@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fabula.build.driver import run
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan, GraphPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.errors import ReplyPending
@@ -119,10 +120,11 @@ def make_collection(
         context = _Context(models, job, progress, meter, plan.strict, plan.dry)
         build_models = models.models(meter, dry=plan.dry)
         assert plan.graph.build_collection
-        limit = context.limit(plan.graph, plan.reader.collection)
-        built = plan.graph.build_collection(
-            plan.reader, plan.options, build_models, plan.known, BuildWork(job, progress, limit)
+        work = BuildWork(context.limit(plan.graph, plan.reader.collection))
+        build = plan.graph.build_collection(
+            plan.reader, plan.options, build_models, plan.known, work
         )
+        built = run(build, work, build_models, job, progress)
     part = part_of(plan.graph, plan.reader, built, plan.recipe, meter.usage())
     return BuiltParts((part,), plan.dimensions)
 
@@ -175,12 +177,14 @@ def _make_graph(
     pieces = _pass_on(listener, graph, text) if listener and not graph.inherits else None
     limit = context.limit(graph, text.document.title)
 
+    work = BuildWork(limit, pieces)
+
     def build() -> Built:
         assert graph.build
+        wanted = graph.build(text, step.options, models, step.known, work)
         # Where it fails, its own calls end with it, and not those of the graphs after it.
         with TaskGroup(context.models.workers, within=context.job) as job:
-            work = BuildWork(job, context.progress, limit, pieces)
-            return graph.build(text, step.options, models, step.known, work)
+            return run(wanted, work, models, job, context.progress)
 
     built = limit.catch_fault(build)
     if isinstance(built, Missing):

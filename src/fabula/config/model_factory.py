@@ -67,7 +67,10 @@ the calls of the next ones fill the gaps."""
 
 @dataclass(frozen=True, slots=True)
 class BuildModels:
-    """The models with which one part of one document is made: `fabula.models.roles.Models`."""
+    """The models with which one part of one document is made.
+
+    What a build knows of them is `fabula.models.roles.Models`.
+    """
 
     meter: Meter
     embedder: Embedder
@@ -76,6 +79,11 @@ class BuildModels:
     temperature: float
     chat: Callable[[Role, str], Chat]
     model: Callable[[Role], str]
+
+    @property
+    def batch(self) -> int:
+        """How many texts one call embeds at most."""
+        return self.embedder.batch
 
 
 class ModelFactory:

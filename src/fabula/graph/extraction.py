@@ -19,11 +19,11 @@ from pydantic import BaseModel
 
 from fabula.errors import BadReply
 from fabula.graph import Gap
+from fabula.graph.builds import Build, ChatStep
 from fabula.graph.calls import Calls
 from fabula.graph.gaps import Missing
-from fabula.models import Chat, Prompt
+from fabula.models import Prompt
 from fabula.models.prompts import escape_marks, fill_template, number_texts
-from fabula.models.replies import ask
 from fabula.models.roles import Role
 from fabula.text.document import Chunk
 from fabula.text.sentences import sentences
@@ -236,13 +236,14 @@ class ModelQuestion(Generic[Item, Reply]):
     follow_ups: int = 0
     role: Role = "model"
 
-    def ask(self, item: Item, chat: Chat, temperature: float) -> ModelAnswer[Reply]:
-        """Ask about an item; each call costs money, unless its reply is cached.
+    def ask(self, item: Item, temperature: float, priority: int) -> Build[ModelAnswer[Reply]]:
+        """Ask about an item.
 
         Raises:
             BadReply: The first reply can't be used. If a later one can't, the answer says so.
 
         """
+        chat = ChatStep(self.role, self.step, priority)
         prompt = Prompt(
             system=fill_template(
                 self.prompt.with_name(f"{self.prompt.name}_system.txt"), **self.system_values
@@ -256,7 +257,7 @@ class ModelQuestion(Generic[Item, Reply]):
             placeholder=partial(self.placeholder, item, 0),
         )
         read = partial(self._read, item)
-        first = every = ask(chat, prompt, read, MAX_TRIES)
+        first = every = yield from chat.ask(prompt, read, MAX_TRIES)
         if self.follow_up is None or not first:
             return ModelAnswer(first, every)
         for turn in range(1, self.follow_ups + 1):
@@ -266,7 +267,7 @@ class ModelQuestion(Generic[Item, Reply]):
                 placeholder=partial(self.placeholder, item, turn),
             )
             try:
-                more = every.new(ask(chat, again, read, MAX_TRIES))
+                more = every.new((yield from chat.ask(again, read, MAX_TRIES)))
             except BadReply as error:
                 return ModelAnswer(first, every, error)
             every += more
@@ -344,7 +345,7 @@ class ExtractionCalls(Calls):
         items: Sequence[Item],
         gaps: Sequence[Gap],
         priority: int,
-    ) -> list[ModelAnswer[Reply] | None]:
+    ) -> Build[list[ModelAnswer[Reply] | None]]:
         """Ask about each item; None where no reply could be used.
 
         Args:
@@ -357,13 +358,12 @@ class ExtractionCalls(Calls):
             BadReply: There are too many gaps.
 
         """
-        chat = self.models.chat(question.role, question.step)
 
-        def ask_or_miss(item: Item) -> ModelAnswer[Reply] | Missing:
-            return self.work.gaps.attempt(question.ask, item, chat, self.models.temperature)
+        def ask_or_miss(item: Item) -> Build[ModelAnswer[Reply] | Missing]:
+            return self.work.gaps.attempt(question.ask, item, self.models.temperature, priority)
 
         answers: list[ModelAnswer[Reply] | None] = []
-        replies = self.each(priority, question.step, ask_or_miss, items)
+        replies = yield from self.each(question.step, ask_or_miss, items)
         for gap, answer in zip(gaps, replies, strict=True):
             if isinstance(answer, Missing):
                 self.found_gaps.append(replace(gap, why=answer.why))
@@ -380,7 +380,7 @@ class ExtractionCalls(Calls):
         all_windows: Sequence[TextWindow],
         known: Collection[str],
         priority: int,
-    ) -> WindowReplies[Reply]:
+    ) -> Build[WindowReplies[Reply]]:
         """Ask about all windows with a chunk that was not asked about before.
 
         Args:
@@ -395,9 +395,9 @@ class ExtractionCalls(Calls):
         """
         new = [window for window in all_windows if any(id not in known for id in window.ids)]
         reused = len(all_windows) - len(new)
-        self.save(question.step, reused * (1 + question.follow_ups))
+        self.work.saved[question.step] += reused * (1 + question.follow_ups)
         gaps = [window_gap(question.step, window) for window in new]
-        answers = iter(self.ask_each(question, new, gaps, priority))
+        answers = iter((yield from self.ask_each(question, new, gaps, priority)))
         new_ids = {window.ids for window in new}
         return WindowReplies(
             tuple(

@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from fabula.errors import BadReply, FabulaError, RuleError
 from fabula.graph import GAP, LACKS, Gap, Part
+from fabula.graph.builds import Build, settle
 
 LOG = logging.getLogger("fabula")
 MAX_SHARE = 0.1
@@ -86,9 +87,12 @@ class GapLimit:
             self._expected += pieces
 
     def attempt(
-        self, make: Callable[Values, Made], *values: Values.args, **others: Values.kwargs
-    ) -> Made | Missing:
-        """Return the piece that `make` makes, or why it is left out.
+        self,
+        make: Callable[Values, Made | Build[Made]],
+        *values: Values.args,
+        **others: Values.kwargs,
+    ) -> Build[Made | Missing]:
+        """Return the piece that `make` makes, at once or as a build, or why it is left out.
 
         Raises:
             BadReply: No reply can be used, and too much is left out, as `accept` has it.
@@ -96,17 +100,16 @@ class GapLimit:
 
         """
         try:
-            return self.catch_fault(make, *values, **others)
+            return (yield from settle(make(*values, **others)))
         except BadReply as error:
             return Missing(self.accept(error))
+        except Exception as error:  # noqa: BLE001  those that are no fault are raised
+            return self._note_fault(error)
 
     def catch_fault(
         self, make: Callable[Values, Made], *values: Values.args, **others: Values.kwargs
     ) -> Made | Missing:
         """Return what `make` makes, or what is wrong with its code.
-
-        This is the one place where an unexpected error of a graph's code is caught. It is logged
-        with its traceback, once in a build.
 
         Raises:
             RuleError: `make` failed, and no piece may be left out.
@@ -114,19 +117,30 @@ class GapLimit:
         """
         try:
             return make(*values, **others)
-        except (FabulaError, MemoryError, OSError):
-            # Nothing is wrong with the code, and the next piece would have the same error.
-            raise
-        except Exception as error:
-            why = _describe_fault(error)
-            if self._strict:
-                raise RuleError(f"{self._owner}: {why}") from error
-            with self._counting:
-                is_new = why not in self._logged
-                self._logged.add(why)
-            if is_new:
-                LOG.exception("A gap in %s: %s", self._owner, why)
-            return Missing(why)
+        except Exception as error:  # noqa: BLE001  those that are no fault are raised
+            return self._note_fault(error)
+
+    def _note_fault(self, error: Exception) -> Missing:
+        """Return what is wrong with a graph's code, in which an error was not expected.
+
+        It is logged with its traceback, once in a build.
+
+        Raises:
+            RuleError: No piece may be left out.
+            Exception: Nothing is wrong with the code, and the next piece would have this error too.
+
+        """
+        if isinstance(error, FabulaError | MemoryError | OSError):
+            raise error
+        why = _describe_fault(error)
+        if self._strict:
+            raise RuleError(f"{self._owner}: {why}") from error
+        with self._counting:
+            is_new = why not in self._logged
+            self._logged.add(why)
+        if is_new:
+            LOG.error("A gap in %s: %s", self._owner, why, exc_info=error)
+        return Missing(why)
 
     def accept(self, error: BadReply) -> str:
         """Return why a piece is left out, for its gap.

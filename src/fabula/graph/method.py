@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from fabula.graph import Edge, Gap, Node, Part
+from fabula.graph.builds import Build
 from fabula.graph.decisions import Decision, DecisionRules
 from fabula.graph.entries import Entry
 from fabula.graph.gaps import GapLimit
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text.document import Chunk, Document
 
 if TYPE_CHECKING:
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from fabula.graph.findings import Findings, GivenName, JoinedNames
     from fabula.graph.mode import Mode
     from fabula.graph.reading_tools import ReadingTool
-    from fabula.models.parallel import TaskGroup
-    from fabula.models.progress import Progress
 
 OptionsType = TypeVar("OptionsType", bound=BaseModel)
 
@@ -119,24 +119,21 @@ PieceListener = Callable[[Sequence[Node], Sequence[Edge]], None]
 
 @dataclass(frozen=True, slots=True)
 class BuildWork:
-    """What a build makes its calls with.
+    """What a build shares with whoever runs it.
 
     Attributes:
-        job: Runs them in parallel.
-        progress: Called with the number that is done.
         gaps: Decides whether a piece without a usable reply may be left out as a gap.
         pieces: Given nodes and edges of the part as soon as they are final, so that they can be
             written while models are asked for the others; each node once, and exactly as the built
-            part has it. Any thread may call it, and it returns at once. None: nobody wants them.
-            A build need not give any; one whose `Graph.inherits` has types can't, as its nodes'
-            sources are known at the end.
+            part has it. It returns at once. None: nobody wants them. A build need not give any; one
+            whose `Graph.inherits` has types can't, as its nodes' sources are known at the end.
+        saved: Counts, by step, the calls that the previous build made unnecessary.
 
     """
 
-    job: TaskGroup
-    progress: Progress
     gaps: GapLimit = field(default_factory=GapLimit)
     pieces: PieceListener | None = None
+    saved: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +193,8 @@ class Graph(Generic[OptionsType]):
         about: What it is, for lists.
         version: Is counted up when the method makes something else of the same.
         options: A frozen pydantic model of its settings.
-        build: Makes the part of a document. A graph has this or `build_collection`.
+        build: Makes the part of a document, as a generator of requests to models
+            (`fabula.graph.builds`). A graph has this or `build_collection`.
         build_collection: Makes the one part of a collection, of what its documents have of the
             graphs that it rests on.
         passages: Labels of its nodes that every mode finds, by vector and by words.
@@ -251,9 +249,11 @@ class Graph(Generic[OptionsType]):
     about: str
     version: int
     options: type[OptionsType]
-    build: Callable[[BuildText, OptionsType, Models, Known, BuildWork], Built] | None = None
+    build: (
+        Callable[[BuildText, OptionsType, ModelProfile, Known, BuildWork], Build[Built]] | None
+    ) = None
     build_collection: (
-        Callable[[PartReader, OptionsType, Models, Known, BuildWork], Built] | None
+        Callable[[PartReader, OptionsType, ModelProfile, Known, BuildWork], Build[Built]] | None
     ) = None
     passages: tuple[str, ...] = ()
     elements: tuple[str, ...] = ()

@@ -7,9 +7,10 @@ from contextlib import suppress
 from dataclasses import replace
 
 from fabula.errors import BadReply
-from fabula.models import Chat, Prompt
+from fabula.graph.builds import Build, ChatStep
+from fabula.models import Prompt
 from fabula.models.prompted import WORDS_PER_TOKEN
-from fabula.models.replies import ask, read_summary, shorten
+from fabula.models.replies import read_summary, shorten
 from fabula.text import tokens
 
 REPLY_ROOM = 3
@@ -30,18 +31,18 @@ def is_much_too_long(summary: str, limit: int) -> bool:
 
 
 def ask_summary(
-    chat: Chat,
+    chat: ChatStep,
     request: Prompt,
     limit: int,
     shorter: Callable[[str], str],
     read: Callable[[str], str] = read_summary,
-) -> str:
+) -> Build[str]:
     """Ask for a summary and return whole sentences of it, at most `limit` tokens.
 
     A summary that is much too long is asked for once more, shorter; then it is cut.
 
     Args:
-        chat: The model that is asked; the calls may cost money.
+        chat: The model that is asked.
         request: What is asked.
         limit: The most tokens of the summary.
         shorter: The text that asks for a shorter summary in place of a reply.
@@ -51,10 +52,10 @@ def ask_summary(
         ModelError: No usable reply could be had.
 
     """
-    summary = ask(chat, request, read)
+    summary = yield from chat.ask(request, read)
     if is_much_too_long(summary, limit):
         again = replace(request, user=f"{request.user}\n\n{shorter(summary)}")
         # Without a usable second reply, the first one is cut.
         with suppress(BadReply):
-            summary = ask(chat, again, read)
+            summary = yield from chat.ask(again, read)
     return shorten(summary, limit)

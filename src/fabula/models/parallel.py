@@ -83,14 +83,13 @@ class TaskGroup:
     ReplyPending is no failure: the work beside it goes on, so that one batch has all calls that can
     be made now.
 
-    `each` and `submit` use the shared workers, and must not be called from a worker: it would wait
-    for itself. A step that waits for workers is given its own thread by `start`.
+    `each` must not be called from a worker: it would wait for itself.
     """
 
     def __init__(
         self, workers: Workers, within: TaskGroup | None = None, stop: Stop | None = None
     ) -> None:
-        """Begin a job; it is used with `with`, which waits for its steps at the end.
+        """Begin a job; it is used with `with`.
 
         Args:
             workers: The threads that do the work.
@@ -102,7 +101,6 @@ class TaskGroup:
         self._parent = within
         self._stop = stop
         self._failure: BaseException | None = None
-        self._steps: list[threading.Thread] = []
         self._parts: WeakSet[TaskGroup] = WeakSet()
         self._waiting: set[Future[Any]] = set()
         self._begun_within = 0
@@ -125,13 +123,6 @@ class TaskGroup:
         with self._using:
             if error is not None and not isinstance(error, ReplyPending):
                 self._fail(error)
-                return
-            self.join_steps()
-
-    def join_steps(self) -> None:
-        """Wait until all steps that were started have ended, in whatever way."""
-        for step in self._steps:
-            step.join()
 
     @property
     def failure(self) -> BaseException | None:
@@ -176,19 +167,6 @@ class TaskGroup:
         if pending is not None:
             raise pending
         return results
-
-    def start(self, step: Callable[..., Out], *values: Any) -> Future[Out]:
-        """Call `step(*values)` in a new thread, which sees the caller's context variables."""
-        future: Future[Out] = Future()
-        thread = threading.Thread(
-            target=copy_context().run,
-            args=(self._run, future, step, values),
-            name="fabula-step",
-            daemon=True,
-        )
-        self._steps.append(thread)
-        thread.start()
-        return future
 
     def wait_for_parts(self) -> None:
         """Wait until the work that this job's parts have begun on workers is done."""

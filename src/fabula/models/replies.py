@@ -6,8 +6,8 @@ import functools
 import json
 import logging
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -67,14 +67,32 @@ class CutReply(BadReply):
         self.text = text
 
 
-def ask(chat: Chat, request: Prompt, read: Callable[[str], Result], attempts: int = 6) -> Result:
-    """Ask a chat model and return what `read` makes of its reply.
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A prompt whose reply could not be used.
+
+    Attributes:
+        prompt: What was asked.
+        forget: Whether the cache forgets the reply, so that the prompt is asked again; else the
+            reply stays, so that the next run goes another way at once.
+
+    """
+
+    prompt: Prompt
+    forget: bool
+
+
+Talk = Generator[Prompt | Rejected, str, Result]
+"""Yields prompts, and is sent the texts of their replies, or thrown BadReply; returns a value."""
+
+
+def converse(request: Prompt, read: Callable[[str], Result], attempts: int = 6) -> Talk[Result]:
+    """Return what `read` makes of a reply, having asked until one can be read.
 
     A reply that `read` refuses is quoted to the model with the reason, and asked for again. If a
     text stays too long for its limit, the whole sentences that there are have to do.
 
     Args:
-        chat: The model that is asked; the call may cost money.
         request: What to ask.
         read: Turns a reply's text into a value; it raises BadReply for one that can't be used.
         attempts: The most replies to ask for.
@@ -89,23 +107,69 @@ def ask(chat: Chat, request: Prompt, read: Callable[[str], Result], attempts: in
     for _ in range(attempts):
         reply = ""
         try:
-            reply = complete(chat, current)
+            reply = yield current
             return read(reply)
         except TextRefused:
             raise
         except BadReply as error:
-            if isinstance(error, CutReply):
-                reply = error.text
-                cut_replies.append(reply)
-                if len(cut_replies) == min(MAX_CUT_REPLIES, attempts):
-                    chat.reject(request, forget=True)
-                    return _read_whole_sentences(cut_replies, request, read, error)
-            error_text = " ".join(str(error).split())[:MAX_QUOTED_CHARACTERS]
-            chat.reject(request, forget=True)
-            quoted = reply[:MAX_QUOTED_CHARACTERS] or "(nothing)"
-            correction = fill_prompt("again", error=error_text, reply=quoted)
-            current = replace(request, correction=f"\n\n{correction}")
+            bad = error
+        yield Rejected(request, forget=True)
+        if isinstance(bad, CutReply):
+            reply = bad.text
+            cut_replies.append(reply)
+            if len(cut_replies) == min(MAX_CUT_REPLIES, attempts):
+                return _read_whole_sentences(cut_replies, request, read, bad)
+        error_text = " ".join(str(bad).split())[:MAX_QUOTED_CHARACTERS]
+        quoted = reply[:MAX_QUOTED_CHARACTERS] or "(nothing)"
+        correction = fill_prompt("again", error=error_text, reply=quoted)
+        current = replace(request, correction=f"\n\n{correction}")
     raise BadReply(f"No usable reply in {attempts} tries: {error_text}")
+
+
+def converse_once(request: Prompt, read: Callable[[str], Result]) -> Talk[Result]:
+    """Return what `read` makes of one reply.
+
+    This is for requests that are made in another way after a bad reply. The bad reply stays in the
+    cache, so that the next run goes the other way at once.
+
+    Raises:
+        BadReply: The reply could not be read.
+
+    """
+    try:
+        return read((yield request))
+    except BadReply:
+        yield Rejected(request, forget=False)
+        raise
+
+
+def ask(chat: Chat, request: Prompt, read: Callable[[str], Result], attempts: int = 6) -> Result:
+    """Ask a chat model as `converse` does; its calls may cost money."""
+    return _answer(chat, converse(request, read, attempts))
+
+
+def ask_once(chat: Chat, request: Prompt, read: Callable[[str], Result]) -> Result:
+    """Ask a chat model as `converse_once` does; its call may cost money."""
+    return _answer(chat, converse_once(request, read))
+
+
+def _answer(chat: Chat, talk: Talk[Result]) -> Result:
+    try:
+        wanted = next(talk)
+        while True:
+            reply = ""
+            error: BadReply | None = None
+            if isinstance(wanted, Rejected):
+                chat.reject(wanted.prompt, forget=wanted.forget)
+            else:
+                try:
+                    reply = complete(chat, wanted)
+                except BadReply as bad:
+                    error = bad
+            wanted = talk.send(reply) if error is None else talk.throw(error)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
 
 
 def _read_whole_sentences(
@@ -124,23 +188,6 @@ def _whole_sentences(text: str) -> str:
     # The last sentence may go on after what looks like its end: "3." before "3.5".
     ends = [match.end() for match in SENTENCE_END.finditer(text) if match.end() < len(text)]
     return text[: ends[-1]] if ends else ""
-
-
-def ask_once(chat: Chat, request: Prompt, read: Callable[[str], Result]) -> Result:
-    """Ask a chat model once and return what `read` makes of its reply.
-
-    This is for requests that are made in another way after a bad reply. The bad reply stays in the
-    cache, so that the next run goes the other way at once.
-
-    Raises:
-        BadReply: The reply could not be read.
-
-    """
-    try:
-        return read(complete(chat, request))
-    except BadReply:
-        chat.reject(request, forget=False)
-        raise
 
 
 def complete(chat: Chat, request: Prompt, *, allow_cut: bool = False) -> str:

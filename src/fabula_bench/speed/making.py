@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from endpoint import Endpoint
+from fabula.build.driver import run
 from fabula.build.outcome import SilentProgress
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
@@ -57,9 +58,9 @@ def make(
     recipes = kit.recipes(document.sha256, [method])
     with TaskGroup(kit.workers) as job:
         text = BuildText(document, _embed(chunks, models, job))
-        built = method.build(
-            text, kit.graph_options(method), models, known, BuildWork(job, SilentProgress())
-        )
+        work = BuildWork()
+        wanted = method.build(text, kit.graph_options(method), models, known, work)
+        built = run(wanted, work, models, job, SilentProgress())
     base = text_part(document, text.chunks, recipes[TEXT], {})
     return base, part_of(method, text, built, recipes[GRAPH], {})
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import fabula
 from fabula.graphs.entities.decided_pairs import DecidedPairs
-from fabula.graphs.entities.merge import merge
+from fabula.graphs.entities.merge import resolve_mentions
 from fabula.graphs.entities.rules import extract_entities
 from fabula.graphs.entities.values import Entity
 from fabula.load import load
@@ -52,13 +52,9 @@ def _measure(book: str, file: Path) -> list[Figure]:
     begun = time.process_time()
     extraction = extract_entities(chunks, document.language)
     ordinary = {word for word in re.findall(r"[^\W\d_]+", document.text) if word.islower()}
-    cast = merge(
-        document.id,
-        extraction,
-        language=document.language,
-        decisions=DecidedPairs(),
-        ordinary=ordinary,
-    )
+    cast = resolve_mentions(
+        extraction, language=document.language, decisions=DecidedPairs(), ordinary=ordinary
+    ).merge(document.id)
     seconds = 100_000 * (time.process_time() - begun) / len(document.text.split())
     with (JUDGED / f"{book}.tsv").open(encoding="utf-8", newline="") as lines:
         judged = {row["name"]: row for row in csv.DictReader(lines, delimiter="\t")}

@@ -23,7 +23,7 @@ from fabula.graphs.communities.options import DivisionOptions
 from fabula.graphs.communities.values import Community, Member, MemberNetwork, MemberRelation
 from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.descriptions import Statements
-from fabula.graphs.entities.merge import merge
+from fabula.graphs.entities.merge import resolve_mentions
 from fabula.graphs.entities.rules import extract_entities
 from fabula.graphs.entities.values import Mention, RelationMention
 from fabula.load import find, load
@@ -85,13 +85,12 @@ def read(chunks: Sequence[Chunk], language: str) -> MemberNetwork:
     ordinary = {
         word for chunk in chunks for word in re.findall(r"[^\W\d_]+", chunk.text) if word.islower()
     }
-    cast = merge(
-        "bench",
+    cast = resolve_mentions(
         extract_entities(chunks, language),
         language=language,
         decisions=DecidedPairs(),
         ordinary=ordinary,
-    )
+    ).merge("bench")
     order = {chunk.id: place for place, chunk in enumerate(chunks)}
 
     def describe_mentions(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import chain
 
 from fabula.graph import TEXT, Edge, Node
+from fabula.graph.builds import Build
 from fabula.graph.extraction import ExtractionCalls
 from fabula.graph.method import BuildWork, Built, Known, PartReader
 from fabula.graph.parts import chunks_of
@@ -20,14 +21,14 @@ from fabula.graphs.communities.mapping import (
     read_relations,
 )
 from fabula.graphs.communities.values import ChunkPlace
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula_graphs.collection_communities.members import find_members, join_bonds, join_members
 from fabula_graphs.collection_communities.options import IDENTITIES, LABELS, Options
 
 
 def build_collection(
-    reader: PartReader, options: Options, models: Models, known: Known, work: BuildWork
-) -> Built:
+    reader: PartReader, options: Options, models: ModelProfile, known: Known, work: BuildWork
+) -> Build[Built]:
     """Divide the entities of all documents of a collection into communities, with reports.
 
     Entities of several documents are one as `find_members` says. The division starts from the
@@ -54,7 +55,7 @@ def build_collection(
     making = CommunityBuilder(calls, known, read_previous(known, (), LABELS), LABELS)
 
     communities = making.divide(network, options, reader.collection)
-    nodes, edges = making.describe(network, communities, options)
+    nodes, edges = yield from making.describe(network, communities, options)
     documents = {node.id: id for id, part in parts.items() for node in part.nodes}
     nodes = _with_parts(nodes, edges, documents, reader.collection)
     about = making.facts(communities)
@@ -71,7 +72,8 @@ def build_collection(
         for gap in calls.gaps
         for id in gap.rests_on
     ]
-    return Built(tuple(making.embed(nodes)), tuple(edges), about, tuple(gaps))
+    embedded = yield from making.embed(nodes)
+    return Built(tuple(embedded), tuple(edges), about, tuple(gaps))
 
 
 def _with_parts(

@@ -7,10 +7,10 @@ two thirds of them the same one, so here a model may say that there is none.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import pairwise
 
 from fabula.graph import Gap, Part
+from fabula.graph.builds import Build, Start
 from fabula.graph.calls import batches
 from fabula.graph.extraction import (
     ExtractionCalls,
@@ -20,7 +20,7 @@ from fabula.graph.extraction import (
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.entities.labels import ENTITY
 from fabula.graphs.entities.resolve import PERSON, PLACE, person_or_place
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula_graphs.discourse.demonstrations import read_demonstrations
 from fabula_graphs.discourse.labels import LINKS
 from fabula_graphs.discourse.mapping import (
@@ -49,8 +49,8 @@ READ_PRIORITY, JUDGE_PRIORITY = range(1, 3)
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
-) -> Built:
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
+) -> Build[Built]:
     """Build the discourse graph of a document; this knows no database.
 
     A model reads windows of chunks for events and judges pairs of neighbours. The same replies give
@@ -72,14 +72,12 @@ def build(
     work.gaps.expect(len(cut) + len(batches(pairs, options.pairs)))
     demonstrations = read_demonstrations(options.demonstrations)
     about_pairs = ask_links(senses, language, known.means, demonstrations)
-    judging = work.job.start(
-        partial(judge_pairs, pairs, options.pairs, about_pairs, previous, calls)
-    )
+    judging = yield Start(judge_pairs(pairs, options.pairs, about_pairs, previous, calls))
     places = EntityPlaces.of(text.below.get("entities"), language)
     question = ask_events(language, known.means, demonstrations, places)
-    event_replies = calls.ask_windows(question, cut, previous.read, READ_PRIORITY)
+    event_replies = yield from calls.ask_windows(question, cut, previous.read, READ_PRIORITY)
     events = event_replies.collect(lambda _, reply: reply.records, previous.events)
-    links, link_replies = judging.result()
+    [(links, link_replies)] = yield [judging]
     nodes, edges = nodes_and_edges(
         text.document.id,
         events,
@@ -101,12 +99,12 @@ def judge_pairs(
     question: ModelQuestion[Sequence[Pair], DiscourseRecords[Link]],
     previous: PreviousDiscourse,
     calls: ExtractionCalls,
-) -> tuple[list[Link], PairReplies]:
+) -> Build[tuple[list[Link], PairReplies]]:
     """Return the links of pairs in their order, and the replies; each call judges several pairs."""
     new = [pair for pair in pairs if _ids(pair) not in previous.judged]
     groups = batches(new, pairs_per_call)
-    calls.save(LINKS, len(batches(pairs, pairs_per_call)) - len(groups))
-    answers = calls.ask_each(question, groups, [*map(_gap, groups)], JUDGE_PRIORITY)
+    calls.work.saved[LINKS] += len(batches(pairs, pairs_per_call)) - len(groups)
+    answers = yield from calls.ask_each(question, groups, [*map(_gap, groups)], JUDGE_PRIORITY)
     replies = PairReplies(len(pairs), len(pairs) - len(new))
     links = dict(previous.links)
     for group, answer in zip(groups, answers, strict=True):

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import chain
 
+from fabula.graph.builds import Build
 from fabula.graph.extraction import (
     ExtractionCalls,
     TextWindow,
@@ -17,7 +18,7 @@ from fabula.graph.extraction import (
     windows,
 )
 from fabula.graph.method import BuildText, BuildWork, Built, Known
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula_graphs.facts.checking import CheckRules, check
 from fabula_graphs.facts.demonstrations import read_demonstrations
 from fabula_graphs.facts.entities import NamedEntities
@@ -35,8 +36,8 @@ ENTITIES = "entities"
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
-) -> Built:
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
+) -> Build[Built]:
     """Build the facts of a document; this knows no database.
 
     A model states what windows of chunks say; then, in view of all entities of the document, names
@@ -59,7 +60,7 @@ def build(
     work.gaps.expect(len(cut))
     demonstrations = read_demonstrations(options.demonstrations)
     question = ask_statements(ontology, known.means, demonstrations)
-    replies = calls.ask_windows(question, cut, previous.answered, STATE_PRIORITY)
+    replies = yield from calls.ask_windows(question, cut, previous.answered, STATE_PRIORITY)
     statements = replies.collect(lambda _, reply: reply.records, previous.statements)
     statements = prove(statements, text.chunks, language)
     if options.normalise:
@@ -67,14 +68,14 @@ def build(
             entities,
             ontology,
             models.static,
-            lambda texts: calls.embed(texts, {}),
+            calls,
             options.listed_relations,
             demonstrations.text,
         )
-        statements, misnumbered = normalise(statements, normaliser, cut, calls)
+        statements, misnumbered = yield from normalise(statements, normaliser, cut, calls)
     rules = CheckRules(strict=options.strict, types=options.check)
     checked = check(text.document.id, statements, entities, ontology, rules)
-    nodes = calls.embed_nodes(nodes_of(checked.facts, ontology, text.chunks), known)
+    nodes = yield from calls.embed_nodes(nodes_of(checked.facts, ontology, text.chunks), known)
     left_out = chain.from_iterable(checked.left_out.values())
     counts = count_facts(checked, replies, misnumbered, known.facts)
     return Built(tuple(nodes), tuple(edges_of(checked.facts, left_out)), counts, calls.gaps)
@@ -85,7 +86,7 @@ def normalise(
     normaliser: Normaliser,
     cut: Sequence[TextWindow],
     calls: ExtractionCalls,
-) -> tuple[list[FactStatement], Counter[str]]:
+) -> Build[tuple[list[FactStatement], Counter[str]]]:
     """Return the statements with what a model takes their names and predicates for.
 
     It is asked about all windows once all of them have stated their facts. Where it gives nothing,
@@ -96,10 +97,10 @@ def normalise(
     for statement in statements:
         by_chunk[statement.chunk].append(statement)
     open_before = sum(normaliser.has_open(window, by_chunk) for window in cut)
-    phrases = normaliser.find_open(cut, by_chunk)
-    calls.save(NORMALISATION, open_before - len(phrases))
+    phrases = yield from normaliser.find_open(cut, by_chunk)
+    calls.work.saved[NORMALISATION] += open_before - len(phrases)
     calls.work.gaps.expect(open_before)
-    answers = calls.ask_each(
+    answers = yield from calls.ask_each(
         normaliser.question(),
         phrases,
         [window_gap(NORMALISATION, group.window) for group in phrases],

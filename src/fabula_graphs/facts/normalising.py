@@ -23,13 +23,14 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.graph.calls import batches
+from fabula.graph.builds import Build
+from fabula.graph.calls import Calls, batches
 from fabula.graph.extraction import ModelQuestion, Records, TextWindow
 from fabula.graphs.entities.triples import phrase_key
 from fabula.models import Embedder
 from fabula.models.prompts import escape_marks
 from fabula.models.replies import read_lists, shorten
-from fabula.text.document import Vector, Vectors
+from fabula.text.document import Vectors
 from fabula_graphs.facts.entities import NamedEntities
 from fabula_graphs.facts.labels import NORMALISATION
 from fabula_graphs.facts.ontology import TIME, Ontology
@@ -96,8 +97,8 @@ class Normaliser:
         entities: The document's entities.
         ontology: The relations.
         static: Embeds names, at no cost.
-        embed: Returns the vectors of texts by the collection's embedder, which may cost money. It
-            is called for an ontology of more relations than are listed.
+        calls: Embed texts by the collection's embedder, which may cost money, for an ontology of
+            more relations than are listed.
         listed_relations: How many relations an ontology may have to be listed as a whole.
         text: What the passages are taken from, as "a narrative text".
 
@@ -106,7 +107,7 @@ class Normaliser:
     entities: NamedEntities
     ontology: Ontology
     static: Embedder
-    embed: Callable[[Sequence[str]], Mapping[str, Vector]]
+    calls: Calls
     listed_relations: int
     text: str
 
@@ -165,7 +166,7 @@ class Normaliser:
 
     def find_open(
         self, windows: Sequence[TextWindow], statements: Mapping[str, Sequence[FactStatement]]
-    ) -> list[OpenPhrases]:
+    ) -> Build[list[OpenPhrases]]:
         """Return what is still to be asked, window by window; `statements` are by chunk ids."""
         opened: list[tuple[TextWindow, tuple[FactStatement, ...], list[str], list[str]]] = []
         for window in windows:
@@ -179,16 +180,18 @@ class Normaliser:
             if names or predicates:
                 listed = [*names][:MAX_PHRASES], [*predicates][:MAX_PHRASES]
                 opened.append((window, found, *listed))
-        near = self._nearest(
+        near = _find_nearest(
             {name for *_, names, _ in opened for name in names}, *self._entity_forms, self._vectors
         )
         relations = self._listed
         asked_about = {words for *_, predicates in opened for words in predicates}
-        alike = (
-            dict.fromkeys(asked_about, relations)
-            if relations
-            else self._nearest(asked_about, *self._relation_forms, self._embed)
-        )
+        alike = dict.fromkeys(asked_about, relations)
+        if not relations:
+            forms, owners = self._relation_forms
+            vectors = yield from self.calls.embed([*forms, *sorted(asked_about)], {})
+            alike = _find_nearest(
+                asked_about, forms, owners, lambda texts: np.stack([vectors[t] for t in texts])
+            )
         return [
             OpenPhrases(
                 window,
@@ -228,40 +231,12 @@ class Normaliser:
         ]
         return [form for form, _ in pairs], [name for _, name in pairs]
 
-    def _nearest(
-        self,
-        phrases: set[str],
-        forms: Sequence[str],
-        owners: Sequence[str],
-        vectors: Callable[[Sequence[str]], Vectors],
-    ) -> dict[str, tuple[str, ...]]:
-        """The owners of the nearest forms of each, best first, equal ones in the order of ids."""
-        texts = sorted(phrases)
-        if not texts or not forms:
-            return dict.fromkeys(texts, ())
-        among = vectors(forms)
-        nearest = {}
-        for batch in batches(texts, 256):
-            scores = vectors(batch) @ among.T
-            for text, row in zip(batch, scores, strict=True):
-                best: dict[str, float] = {}
-                # An owner may have many forms: more of them are examined than owners are needed.
-                for at in np.argsort(-row, kind="stable")[: 20 * MAX_CANDIDATES].tolist():
-                    best[owners[at]] = max(best.get(owners[at], -1.0), round(float(row[at]), 6))
-                order = sorted(best, key=lambda owner: (-best[owner], owner))
-                nearest[text] = tuple(order[:MAX_CANDIDATES])
-        return nearest
-
     def _vectors(self, texts: Sequence[str]) -> Vectors:
         rows = [
             self.static.embed(batch, "passage").vectors
             for batch in batches(texts, self.static.batch)
         ]
         return np.concatenate(rows)
-
-    def _embed(self, texts: Sequence[str]) -> Vectors:
-        by_text = self.embed(texts)
-        return np.stack([by_text[text] for text in texts])
 
     # The call
 
@@ -383,3 +358,27 @@ def _number(
         lines.append(f"[{number}] {escape_marks(words)}")
         lines += [f"    ({place}) {describe(key)}" for place, key in enumerate(candidates, start=1)]
     return "\n".join(lines)
+
+
+def _find_nearest(
+    phrases: set[str],
+    forms: Sequence[str],
+    owners: Sequence[str],
+    vectors: Callable[[Sequence[str]], Vectors],
+) -> dict[str, tuple[str, ...]]:
+    """The owners of the nearest forms of each, best first, equal ones in the order of ids."""
+    texts = sorted(phrases)
+    if not texts or not forms:
+        return dict.fromkeys(texts, ())
+    among = vectors(forms)
+    nearest = {}
+    for batch in batches(texts, 256):
+        scores = vectors(batch) @ among.T
+        for text, row in zip(batch, scores, strict=True):
+            best: dict[str, float] = {}
+            # An owner may have many forms: more of them are examined than owners are needed.
+            for at in np.argsort(-row, kind="stable")[: 20 * MAX_CANDIDATES].tolist():
+                best[owners[at]] = max(best.get(owners[at], -1.0), round(float(row[at]), 6))
+            order = sorted(best, key=lambda owner: (-best[owner], owner))
+            nearest[text] = tuple(order[:MAX_CANDIDATES])
+    return nearest

@@ -7,14 +7,16 @@ from dataclasses import dataclass, field, replace
 
 from fabula.errors import BadReply
 from fabula.graph import Gap
+from fabula.graph.builds import Build
+from fabula.graph.calls import Calls, batches
 from fabula.graph.method import BuildWork, Built, Known, PartReader
 from fabula.graphs.entities.correction_rules import MERGE, SPLIT
 from fabula.graphs.entities.decided_pairs import read_decided_pairs
 from fabula.graphs.entities.names import titled_key
 from fabula.graphs.entities.pairs import PAIRS_A_CALL
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula_graphs.identities.candidates import Candidates, find_candidates
-from fabula_graphs.identities.confirm import Confirmer, Pair
+from fabula_graphs.identities.confirm import STEP, Pair, ask_about
 from fabula_graphs.identities.grouping import MODEL, NAMES, Groups, IdentityDecision
 from fabula_graphs.identities.labels import ENTITIES
 from fabula_graphs.identities.mapping import (
@@ -27,7 +29,6 @@ from fabula_graphs.identities.mapping import (
 )
 from fabula_graphs.identities.options import Options
 
-STEP = "identities"
 MAX_ROUNDS = 4
 """How often a model is asked about namesakes: whoever is none of so many persons stays alone."""
 
@@ -35,8 +36,8 @@ CandidatePair = tuple[Candidates, Pair]
 
 
 def build_collection(
-    reader: PartReader, options: Options, models: Models, known: Known, work: BuildWork
-) -> Built:
+    reader: PartReader, options: Options, models: ModelProfile, known: Known, work: BuildWork
+) -> Build[Built]:
     """Find out which entities of the documents of a collection are one.
 
     Entities of equal names are one. With a model those of similar names are, too, and for both it
@@ -64,8 +65,11 @@ def build_collection(
     deciding = _Deciding(reader.collection, models, read_verdicts(known), work)
     for _ in range(1 if models.offline else MAX_ROUNDS):
         pairs = [(why, Pair(first, second)) for why, first, second in groups.open_pairs(candidates)]
-        decide = _decide_by_names if models.offline else deciding.decide
-        for decision in decide(pairs):
+        if models.offline:
+            decisions = _decide_by_names(pairs)
+        else:
+            decisions = yield from deciding.decide(pairs)
+        for decision in decisions:
             groups.decide(decision)
         if not pairs:
             break
@@ -118,16 +122,17 @@ class _Deciding:
     """
 
     collection: str
-    models: Models
+    models: ModelProfile
     previous: Mapping[str, tuple[bool, str]]
     work: BuildWork
     new_pairs: int = 0
     verdicts: dict[str, list[Verdict]] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
 
-    def decide(self, pairs: Sequence[CandidatePair]) -> list[IdentityDecision]:
+    def decide(self, pairs: Sequence[CandidatePair]) -> Build[list[IdentityDecision]]:
         """Decide on each pair, in their order."""
-        replies = self._ask_model([pair for _, pair in pairs if pair.digest not in self.previous])
+        new = [pair for _, pair in pairs if pair.digest not in self.previous]
+        replies = yield from self._ask_model(new)
         decisions = []
         for candidates, pair in pairs:
             verdict = self.previous.get(pair.digest) or replies[pair.digest]
@@ -140,31 +145,24 @@ class _Deciding:
             decisions.append(IdentityDecision(pair.first, pair.second, same, by, why))
         return decisions
 
-    def _ask_model(self, pairs: Sequence[Pair]) -> dict[str, tuple[bool, str] | None]:
+    def _ask_model(self, pairs: Sequence[Pair]) -> Build[dict[str, tuple[bool, str] | None]]:
         """A model's verdict of each pair, by digests; None where it has none."""
-        confirmer = Confirmer(self.models.chat("model", STEP), self.models.temperature)
-        batches = [
-            pairs[start : start + PAIRS_A_CALL] for start in range(0, len(pairs), PAIRS_A_CALL)
-        ]
-        self.work.gaps.expect(len(batches))
-        self.work.progress.expect(STEP, len(batches))
+        groups = batches(pairs, PAIRS_A_CALL)
+        self.work.gaps.expect(len(groups))
         self.new_pairs += len(pairs)
 
-        def ask(batch: Sequence[Pair]) -> Sequence[tuple[bool, str] | None]:
-            verdicts: Sequence[tuple[bool, str] | None]
+        def ask(group: Sequence[Pair]) -> Build[Sequence[tuple[bool, str] | None]]:
             try:
-                verdicts = confirmer.ask(batch)
+                return (yield from ask_about(group, self.models.temperature))
             except BadReply as error:
-                self.gaps.append(self._gap(self.work.gaps.accept(error), batch))
-                verdicts = [None] * len(batch)
-            self.work.progress.done(STEP, self.models.meter.total())
-            return verdicts
+                self.gaps.append(self._gap(self.work.gaps.accept(error), group))
+                return [None] * len(group)
 
-        replies = self.work.job.each(0, ask, batches)
+        replies = yield from Calls(self.models, self.work).each(STEP, ask, groups)
         return {
             pair.digest: verdict
-            for batch, verdicts in zip(batches, replies, strict=True)
-            for pair, verdict in zip(batch, verdicts, strict=True)
+            for group, verdicts in zip(groups, replies, strict=True)
+            for pair, verdict in zip(group, verdicts, strict=True)
         }
 
     def _gap(self, why: str, pairs: Sequence[Pair]) -> Gap:

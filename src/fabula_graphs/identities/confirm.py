@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fabula.graph.builds import Build, ChatStep
 from fabula.graphs.entities.pairs import (
     REPLY_TOKENS,
     PairsReply,
@@ -13,12 +14,13 @@ from fabula.graphs.entities.pairs import (
     placeholder,
     read_pairs,
 )
-from fabula.models import Chat, Prompt
-from fabula.models.replies import ask, shorten
+from fabula.models import Prompt
+from fabula.models.replies import shorten
 from fabula_graphs.identities.candidates import ComparedEntity
 from fabula_graphs.identities.prompts import prompt
 
-TRIES = 3
+STEP = "identities"
+PRIORITY, TRIES = 1, 3
 MAX_DESCRIPTION_TOKENS = 60
 """Tokens of an entity's description in the prompt, which are about two sentences."""
 MAX_NAMES, MAX_NAME_CHARACTERS = 5, 100
@@ -43,33 +45,26 @@ class Pair:
         return digest_pair(self.texts)
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmer:
-    """Asks a chat model which pairs are one."""
+def ask_about(pairs: Sequence[Pair], temperature: float) -> Build[list[tuple[bool, str]]]:
+    """Ask a model about pairs.
 
-    chat: Chat
-    temperature: float
+    Returns:
+        Whether the two of each pair are one, and why.
 
-    def ask(self, pairs: Sequence[Pair]) -> list[tuple[bool, str]]:
-        """Ask a model about pairs: a paid call.
+    Raises:
+        BadReply: No reply says something of each pair.
 
-        Returns:
-            Whether the two of each pair are one, and why.
-
-        Raises:
-            BadReply: No reply says something of each pair.
-        """
-        request = Prompt(
-            system=prompt("pairs_system"),
-            user=prompt(
-                "pairs", pairs=list_pairs([pair.texts for pair in pairs]), count=len(pairs)
-            ),
-            max_tokens=REPLY_TOKENS,
-            temperature=self.temperature,
-            schema=PairsReply,
-            placeholder=lambda: placeholder(len(pairs)),
-        )
-        return ask(self.chat, request, lambda reply: read_pairs(reply, len(pairs)), TRIES)
+    """
+    request = Prompt(
+        system=prompt("pairs_system"),
+        user=prompt("pairs", pairs=list_pairs([pair.texts for pair in pairs]), count=len(pairs)),
+        max_tokens=REPLY_TOKENS,
+        temperature=temperature,
+        schema=PairsReply,
+        placeholder=lambda: placeholder(len(pairs)),
+    )
+    chat = ChatStep("model", STEP, PRIORITY)
+    return chat.ask(request, lambda reply: read_pairs(reply, len(pairs)), TRIES)
 
 
 def _describe(entity: ComparedEntity) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from fabula.graph.builds import Build
 from fabula.graph.extraction import (
     MODEL,
     RULES,
@@ -15,7 +16,7 @@ from fabula.graph.extraction import (
     windows,
 )
 from fabula.graph.method import BuildText, BuildWork, Built, Known
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text.document import Chunk
 from fabula_graphs.speech.inner import attribute_inner
 from fabula_graphs.speech.mapping import nodes_and_edges, place_quotations, read_previous
@@ -34,8 +35,8 @@ ENTITIES = "entities"
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
-) -> Built:
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
+) -> Build[Built]:
     """Build the graph of speech of a document; this knows no database.
 
     Marks, dashes and the labels of plays tell what is quoted. Rules find speakers and addressees;
@@ -74,7 +75,7 @@ def build(
         previous = read_previous(known, text.chunks)
         work.gaps.expect(len(cut))
         question = ask_speakers(placed, persons, words, known.means)
-        replies = calls.ask_windows(question, cut, previous.answered, READ_PRIORITY)
+        replies = yield from calls.ask_windows(question, cut, previous.answered, READ_PRIORITY)
         records = replies.collect(lambda _, reply: reply.records, previous.records)
         placed = _take(placed, records, whole)
     placed = calls.read_by_rule(
@@ -84,7 +85,7 @@ def build(
         lambda item: [item],
     )
     nodes, edges = nodes_and_edges(placed, text.chunks, whole, persons)
-    embedded = calls.embed_nodes(nodes, known)
+    embedded = yield from calls.embed_nodes(nodes, known)
     counts = count_facts(placed, persons, has_words(language), replies, known.facts)
     return Built(tuple(embedded), tuple(edges), counts, calls.gaps)
 

@@ -11,19 +11,17 @@ from typing import Any
 
 import pytest
 
+from building import finish
 from cases import for_each
-from fabula.build.outcome import SilentProgress
 from fabula.config.settings import presets
 from fabula.errors import BadReply
 from fabula.graph import Edge, Node, Owner, Part, Record
 from fabula.graph.extraction import TextWindow
-from fabula.graph.gaps import GapLimit
 from fabula.graph.method import BuildWork, Built, Known
 from fabula.graph.parts import known_of, part_of
 from fabula.graph.recipes import is_reusable
 from fabula.graphs.entities import ids
 from fabula.models import Chat, Prompt
-from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.roles import Role
 from fabula.text.document import Chunk
 from fabula_graphs.discourse import GRAPH
@@ -108,15 +106,9 @@ def built(
     **knobs: Any,
 ) -> Built:
     """What a build makes of chunks, with a worker for each call."""
-    workers = Workers(8)
     text = replace(told(chunks), below={"entities": cast} if cast else {})
-    try:
-        with TaskGroup(workers) as job:
-            work = BuildWork(job, SilentProgress(), GapLimit())
-            given = models or Models(says)
-            return build(text, Options(**knobs), given, known or Known(), work)
-    finally:
-        workers.close()
+    given, work = models or Models(says), BuildWork()
+    return finish(build(text, Options(**knobs), given, known or Known(), work), given, work)
 
 
 def known_from(made: Built, chunks: Sequence[Chunk]) -> Known:

@@ -9,14 +9,12 @@ from typing import Any
 
 import pytest
 
+from building import finish
 from cases import for_each
-from fabula.build.outcome import SilentProgress
 from fabula.errors import BadReply
 from fabula.graph import Node, Part
-from fabula.graph.gaps import GapLimit
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graph.parts import known_of, part_of
-from fabula.models.parallel import TaskGroup, Workers
 from fabula.text.document import Chunk
 from fabula_graphs.facts import GRAPH
 from fabula_graphs.facts.build import build
@@ -94,10 +92,8 @@ def test_the_prompt_has_three_demonstrations_and_the_classes() -> None:
     facts_of(model)
     models = Models(chat)
     text = BuildText(told(STORY).document, STORY, {"entities": cast_of()})
-    workers = Workers(1)
-    with TaskGroup(workers) as job:
-        build(text, Options(), models, Known(), BuildWork(job, SilentProgress(), GapLimit()))
-    workers.close()
+    work = BuildWork()
+    finish(build(text, Options(), models, Known(), work), models, work)
     stated = chat.asked[0]
     assert stated.system.count("\nExample ") == 3
     assert stated.system.count('"subject_type"') >= 3
@@ -198,11 +194,8 @@ def test_predicates_of_other_languages_find_their_relations() -> None:
 def test_of_a_large_ontology_the_nearest_relations_are_listed_by_the_collections_embedder() -> None:
     models = Models(Model({"Scrooge kept": [triple("Scrooge", "zabił", "Bob Cratchit", 1)]}).says())
     text = BuildText(told(STORY).document, STORY, {"entities": cast_of()})
-    workers = Workers(2)
-    with TaskGroup(workers) as job:
-        work = BuildWork(job, SilentProgress(), GapLimit())
-        build(text, Options(window_tokens=200, listed_relations=0), models, Known(), work)
-    workers.close()
+    options, work = Options(window_tokens=200, listed_relations=0), BuildWork()
+    finish(build(text, options, models, Known(), work), models, work)
     assert "zabił" in models.embedder.sent
     assert "is a parent of" in models.embedder.sent
     chat = models.says
@@ -222,11 +215,8 @@ def test_demonstrations_are_those_of_the_set_or_none() -> None:
     for name in ("narrative", "history", "none"):
         chat = Model().says()
         text = BuildText(told(STORY).document, STORY, {"entities": cast_of()})
-        workers = Workers(1)
-        with TaskGroup(workers) as job:
-            work = BuildWork(job, SilentProgress(), GapLimit())
-            build(text, Options(demonstrations=name), Models(chat), Known(), work)
-        workers.close()
+        models, work = Models(chat), BuildWork()
+        finish(build(text, Options(demonstrations=name), models, Known(), work), models, work)
         [systems[name], *_] = [one.system for one in chat.asked if "state?" in one.user]
     assert systems["narrative"].count("\nExample ") == 3
     assert systems["history"].count("\nExample ") == 3
@@ -472,10 +462,7 @@ def test_stand_ins_run_the_build_itself() -> None:
 
     chat = StandIn(lambda user: "")
     text = BuildText(told(STORY).document, STORY, {"entities": cast_of()})
-    workers = Workers(2)
-    with TaskGroup(workers) as job:
-        work = BuildWork(job, SilentProgress(), GapLimit())
-        made = build(text, Options(window_tokens=200), Models(chat), Known(), work)
-    workers.close()
+    models, work = Models(chat), BuildWork()
+    made = finish(build(text, Options(window_tokens=200), models, Known(), work), models, work)
     assert len(chat.asked) == 4
     assert made.facts["mean_statements"] > 0

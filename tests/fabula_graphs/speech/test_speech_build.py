@@ -8,13 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fabula.build.outcome import SilentProgress
+from building import finish
 from fabula.graph import Node, Owner
-from fabula.graph.gaps import GapLimit
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graph.parts import known_of, part_of
 from fabula.graphs.entities import GRAPH as ENTITIES
-from fabula.models.parallel import TaskGroup, Workers
 from fabula.text.document import Chunk
 from fabula_graphs.speech import GRAPH
 from fabula_graphs.speech.build import build
@@ -76,15 +74,10 @@ def speech_of(
         }
         cast, _ = built(chunks, Models(script(people)), window_tokens=200, gleanings=0)
         below = {"entities": part_of(ENTITIES, text, cast, {}, {})}
-    workers = Workers(4)
-    try:
-        with TaskGroup(workers) as job:
-            work = BuildWork(job, SilentProgress(), GapLimit())
-            given = BuildText(text.document, text.chunks, below)
-            models: Any = Models(says, offline=offline)
-            return build(given, Options(window_tokens=200), models, known or Known(), work)
-    finally:
-        workers.close()
+    given, work = BuildText(text.document, text.chunks, below), BuildWork()
+    models = Models(says, offline=offline)
+    wanted = build(given, Options(window_tokens=200), models, known or Known(), work)
+    return finish(wanted, models, work)
 
 
 def known_from(made: Built, chunks: Sequence[Chunk] = STORY) -> Known:

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from building import ask
 from endpoint import Endpoint as Server
 from fabula.errors import BadReply
+from fabula.graph.builds import ChatStep
 from fabula.graph.method import BuildText, Known
 from fabula.graphs.aspects import GRAPH
 from fabula.graphs.aspects.offline_details import condensations, fragments
@@ -72,8 +74,12 @@ def test_condensations_of_several_passages_are_kept_too() -> None:
 # Prompts
 
 
-def writer(server: Server, kind: str = "a narrative") -> PromptedWriter:
-    chat = OpenAIChat(reach(server.url, key=None, limit=4), "m")
+def chat(server: Server) -> OpenAIChat:
+    return OpenAIChat(reach(server.url, key=None, limit=4), "m")
+
+
+def writer(kind: str = "a narrative") -> PromptedWriter:
+    chat = ChatStep("model", "details", 1)
     return PromptedWriter(
         chat,
         chat,
@@ -89,7 +95,7 @@ def writer(server: Server, kind: str = "a narrative") -> PromptedWriter:
 def test_each_prompt_asks_for_the_whole_passage_and_forbids_leaving_out(passages: int) -> None:
     texts = [f"{SENTENCES[0]} {number}" for number in range(passages)]
     with Server() as server:
-        results = list(writer(server).condense(texts))
+        results = ask(writer().condense(texts), chat(server))
     [body] = server.bodies
     system, user = (message["content"] for message in body["messages"])
     assert "Leaving out an important detail is not allowed" in user
@@ -104,9 +110,10 @@ def test_each_prompt_asks_for_the_whole_passage_and_forbids_leaving_out(passages
 
 def test_the_two_forms_are_two_calls_to_a_cache() -> None:
     with Server() as server:
-        whole = writer(server)
-        list(whole.condense(SENTENCES[:1]))
-        list(replace(whole, details_form="facts", detail_tokens=120).condense(SENTENCES[:1]))
+        whole = writer()
+        facts = replace(whole, details_form="facts", detail_tokens=120)
+        ask(whole.condense(SENTENCES[:1]), chat(server))
+        ask(facts.condense(SENTENCES[:1]), chat(server))
     first, second = server.bodies
     assert first["messages"] != second["messages"]
     assert first["response_format"] != second["response_format"]

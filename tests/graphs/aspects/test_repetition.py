@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from building import at_once
+from fabula.graph.builds import Build, settle
 from fabula.graph.method import BuildText, Known
 from fabula.graphs.aspects import GRAPH
 from fabula.graphs.aspects.detection import Attempt, Rounds, assign_clusters, repeat_all
@@ -34,8 +36,11 @@ def text() -> BuildText:
 # The rule alone
 
 
-def attempts(*found: Sequence[Collection[str]] | None) -> Callable[[int], Attempt[str] | None]:
-    def attempt(number: int) -> Attempt[str] | None:
+def attempts(
+    *found: Sequence[Collection[str]] | None,
+) -> Callable[[int], Build[Attempt[str] | None]]:
+    def attempt(number: int) -> Build[Attempt[str] | None]:
+        yield from ()
         detected = found[number]
         if detected is None:
             return None
@@ -47,7 +52,7 @@ def attempts(*found: Sequence[Collection[str]] | None) -> Callable[[int], Attemp
 def test_all_is_repeated_until_nothing_is_missing() -> None:
     log = Rounds()
     made = attempts([{"plot"}], [{"plot"}, {"style"}], [{"plot", "style"}, {"theme"}], [{"plot"}])
-    number, best = repeat_all(ASPECTS, 3, made, log)
+    number, best = at_once(repeat_all(ASPECTS, 3, made, log))
     assert (number, best.groups) == (2, ["cluster 2.0", "cluster 2.1"])
     assert log.count == 3
     assert log.missing == [(1, "style"), (1, "theme"), (2, "theme")]
@@ -58,24 +63,31 @@ def test_the_attempt_with_the_fewest_missing_is_kept_and_it_ends() -> None:
     made = attempts(
         [{"plot"}], [{"plot", "style"}], [{"plot", "theme"}], [{"plot", "style", "theme"}]
     )
-    number, best = repeat_all(ASPECTS, 2, made, log)
+    number, best = at_once(repeat_all(ASPECTS, 2, made, log))
     assert (number, best.detected) == (1, [{"plot", "style"}])
     assert log.count == 3
 
 
 def test_it_ends_where_nothing_else_can_come() -> None:
     log = Rounds()
-    assert repeat_all(ASPECTS, 5, attempts([{"plot"}], None), log)[0] == 0
+    assert at_once(repeat_all(ASPECTS, 5, attempts([{"plot"}], None), log))[0] == 0
     assert log.count == 1
 
 
 def test_rounds_for_what_is_missing_are_noted() -> None:
     log = Rounds()
     replies: list[list[set[str]]] = [[{"plot"}, {"plot"}], [set(), {"style"}], [set(), set()]]
-    assigned = list(
-        assign_clusters(ASPECTS, 2, lambda _, number: replies[number], lambda _: 1, log)
-    )
-    assert [(aspect.name, rows, was) for aspect, rows, was in assigned] == [
+    assigned: list[tuple[str, list[int], bool]] = []
+
+    def take(aspect: Aspect, rows: list[int], was: bool) -> Build[None]:
+        yield from ()
+        assigned.append((aspect.name, rows, was))
+
+    def detect(_: Sequence[Aspect], number: int) -> Build[Sequence[Collection[str]]]:
+        return settle(replies[number])
+
+    at_once(assign_clusters(ASPECTS, 2, detect, lambda _: settle(1), take, log))
+    assert assigned == [
         ("plot", [0, 1], False),
         ("style", [1], False),
         ("theme", [1], True),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from building import at_once
+from fabula.graph.builds import Build, settle
 from fabula.graphs.aspects.cluster import Cluster
 from fabula.graphs.aspects.detection import assign_clusters
 from fabula.graphs.aspects.tree import (
@@ -48,14 +50,14 @@ def levels(tree: list[Summary]) -> list[int]:
 
 
 def grown(groups: list[NodeGroup], most: int, cluster: Clusterer = in_pairs) -> list[Summary]:
-    def written(aspect: Aspect, level: int, groups: Sequence[NodeGroup]) -> list[Summary]:
+    def written(aspect: Aspect, level: int, groups: Sequence[NodeGroup]) -> Build[list[Summary]]:
         made = write(aspect, level, groups)
-        return [replace(node, embedding=np.ones(2, np.float32)) for node in made]
+        return settle([replace(node, embedding=np.ones(2, np.float32)) for node in made])
 
     def divided(aspect: Aspect, level: int, nodes: Sequence[TreeNode]) -> list[NodeGroup]:
         return group_nodes(nodes, cluster(embeddings(nodes), [node.tokens for node in nodes]))
 
-    return grow_tree(PLOT, groups, most, written, divided)
+    return at_once(grow_tree(PLOT, groups, most, written, divided))
 
 
 def test_a_tree_grows_until_one_node_is_left() -> None:
@@ -97,9 +99,31 @@ def test_a_summary_spans_the_text_and_the_sections_of_its_members() -> None:
     assert (above.start, above.end, above.section) == (10, 80, "I – III")
 
 
+def assigned(
+    aspects: Sequence[Aspect],
+    rounds: int,
+    detect: Callable[[Sequence[Aspect], int], Sequence[Collection[str]]],
+    nearest: int,
+    heard: Callable[[Aspect], None] = lambda aspect: None,
+) -> list[tuple[Aspect, list[int], bool]]:
+    """The aspects with their clusters, in the order in which these were certain."""
+    made: list[tuple[Aspect, list[int], bool]] = []
+
+    def take(aspect: Aspect, clusters: list[int], is_nearest: bool) -> Build[None]:
+        heard(aspect)
+        made.append((aspect, clusters, is_nearest))
+        return settle(None)
+
+    def ask(missing: Sequence[Aspect], number: int) -> Build[Sequence[Collection[str]]]:
+        return settle(detect(missing, number))
+
+    at_once(assign_clusters(aspects, rounds, ask, lambda aspect: settle(nearest), take))
+    return made
+
+
 def test_every_aspect_gets_the_clusters_that_hold_it() -> None:
     found = [frozenset({"plot"}), frozenset({"plot", "theme"})]
-    made = list(assign_clusters([PLOT, THEME], 2, lambda aspects, number: found, lambda aspect: 0))
+    made = assigned([PLOT, THEME], 2, lambda aspects, number: found, 0)
     assert made == [(PLOT, [0, 1], False), (THEME, [1], False)]
 
 
@@ -111,13 +135,13 @@ def test_detection_is_repeated_for_missing_aspects_alone() -> None:
         names: set[str] = {1: {"plot"}, 2: {"theme"}}.get(len(asked), set())
         return [frozenset(names), frozenset()]
 
-    made = list(assign_clusters([PLOT, THEME, STYLE], 2, detect, lambda aspect: 1))
+    made = assigned([PLOT, THEME, STYLE], 2, detect, 1)
     assert asked == [["plot", "theme", "style"], ["theme", "style"], ["style"]]
     assert made == [(PLOT, [0], False), (THEME, [0], False), (STYLE, [1], True)]
 
 
 def test_without_further_rounds_a_missing_aspect_is_assigned_at_once() -> None:
-    made = list(assign_clusters([PLOT], 0, lambda aspects, number: [frozenset()], lambda aspect: 0))
+    made = assigned([PLOT], 0, lambda aspects, number: [frozenset()], 0)
     assert made == [(PLOT, [0], True)]
 
 
@@ -129,6 +153,6 @@ def test_an_aspect_is_certain_before_the_others_are_asked_for_again() -> None:
         asked += 1
         return [frozenset({"plot"} if asked == 1 else {"theme"})]
 
-    steps = assign_clusters([PLOT, THEME], 1, detect, lambda aspect: 0)
-    assert next(steps)[0] is PLOT
-    assert asked == 1
+    asked_before: list[tuple[Aspect, int]] = []
+    assigned([PLOT, THEME], 1, detect, 0, lambda aspect: asked_before.append((aspect, asked)))
+    assert asked_before == [(PLOT, 1), (THEME, 2)]

@@ -14,7 +14,7 @@ from fabula.graph.method import Built
 from fabula.graphs.entities.corrections import check, describe
 from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.mapping import Description, edges_of, nodes_of, read_previous
-from fabula.graphs.entities.merge import merge
+from fabula.graphs.entities.merge import resolve_mentions
 from fabula.graphs.entities.values import (
     Entities,
     Entity,
@@ -54,14 +54,12 @@ def decisions(*kinds_and_names: str) -> list[Decision]:
 def corrected(
     mentions: Sequence[Mention], *lines: str, ties: Sequence[RelationMention] = ()
 ) -> Entities:
-    return merge(
-        "d",
+    return resolve_mentions(
         Extraction(tuple(mentions), tuple(ties)),
         language="en",
         decisions=DecidedPairs(),
         ordinary=(),
-        corrections=decisions(*lines),
-    )
+    ).merge("d", decisions(*lines))
 
 
 def names(found: Entities) -> dict[str, list[str]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from building import ask
 from cases import for_each
 from fabula.config.settings import Settings
 from fabula.errors import BadReply, SettingsError
@@ -323,7 +324,7 @@ def ask_of(
     question = ask_entities(
         read_types("narrative"), gleanings, STAND_INS, read_demonstrations("narrative")
     )
-    return question.ask(within, chat, 0.5)
+    return ask(question.ask(within, 0.5, 1), chat)
 
 
 BOB = {"entities": [entity("Bob Cratchit", 2)], "relations": []}
@@ -416,9 +417,8 @@ def system_of(name: str, purpose: CollectionPurpose = NO_PURPOSE) -> str:
     """The system text of the question about entities, with demonstrations of a set."""
     chat = Says(lambda _: json.dumps(BOB))
     demonstrations = read_demonstrations(name)
-    ask_entities(read_types("narrative"), 0, STAND_INS, demonstrations, purpose).ask(
-        SHOP, chat, 0.5
-    )
+    question = ask_entities(read_types("narrative"), 0, STAND_INS, demonstrations, purpose)
+    ask(question.ask(SHOP, 0.5, 1), chat)
     [prompt] = chat.asked
     return prompt.system
 

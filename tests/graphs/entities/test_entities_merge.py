@@ -10,7 +10,7 @@ import pytest
 from cases import for_each
 from fabula.errors import SettingsError
 from fabula.graphs.entities.decided_pairs import DecidedPairs, read_decided_pairs
-from fabula.graphs.entities.merge import merge
+from fabula.graphs.entities.merge import resolve_mentions
 from fabula.graphs.entities.names import name_key, name_titles
 from fabula.graphs.entities.values import Entities, Entity, Extraction, Mention, RelationMention
 
@@ -40,9 +40,9 @@ def cast(
     ordinary: Collection[str] = (),
 ) -> Entities:
     extraction = Extraction(tuple(mentions), tuple(ties))
-    return merge(
-        "d", extraction, language=language, decisions=decisions or DecidedPairs(), ordinary=ordinary
-    )
+    return resolve_mentions(
+        extraction, language=language, decisions=decisions or DecidedPairs(), ordinary=ordinary
+    ).merge("d")
 
 
 def named(found: Entities) -> set[frozenset[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fabula.graphs.entities.decided_pairs import DecidedPairs
-from fabula.graphs.entities.merge import merge
+from fabula.graphs.entities.merge import resolve_mentions
 from fabula.graphs.entities.plays import (
     SCENE,
     add_speakers,
@@ -34,7 +34,9 @@ def cast_of(chunks: Sequence[Chunk], decisions: DecidedPairs | None = None) -> E
     speeches = read_speeches(chunks)
     extraction = add_speakers(extract_entities(chunks, "en"), speeches, chunks, "en")
     decisions = tell_speakers_apart(decisions or DecidedPairs(), speeches, chunks)
-    return merge("d", extraction, language="en", decisions=decisions, ordinary=frozenset())
+    return resolve_mentions(
+        extraction, language="en", decisions=decisions, ordinary=frozenset()
+    ).merge("d")
 
 
 def play(*scenes: Sequence[str]) -> tuple[Chunk, ...]:

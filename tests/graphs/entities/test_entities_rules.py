@@ -11,7 +11,7 @@ import pytest
 import fabula
 from cases import for_each
 from fabula.graphs.entities.decided_pairs import DecidedPairs
-from fabula.graphs.entities.merge import merge
+from fabula.graphs.entities.merge import resolve_mentions
 from fabula.graphs.entities.rules import extract_entities
 from fabula.graphs.entities.values import Extraction
 from fabula.load import load
@@ -171,9 +171,9 @@ def test_of_the_carols_persons_nine_in_ten_are_persons() -> None:
     document = load(CAROL, "default", 10**7)
     extraction = extract_entities(split(document, 200), document.language)
     ordinary = {word for word in document.text.split() if word.islower()}
-    cast = merge(
-        document.id, extraction, language="en", decisions=DecidedPairs(), ordinary=ordinary
-    )
+    cast = resolve_mentions(
+        extraction, language="en", decisions=DecidedPairs(), ordinary=ordinary
+    ).merge(document.id)
     with (JUDGED / "carol.tsv").open(encoding="utf-8", newline="") as file:
         judged = {row["name"]: row["is"] for row in csv.DictReader(file, delimiter="\t")}
     persons = [entity.name for entity in cast.entities if entity.type == "person"]

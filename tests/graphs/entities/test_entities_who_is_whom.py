@@ -12,11 +12,10 @@ import pytest
 from cases import for_each
 from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.forenames import forename_sex, is_short_for
-from fabula.graphs.entities.merge import merge
+from fabula.graphs.entities.merge import resolve_mentions
 from fabula.graphs.entities.name_parts import name_parts
 from fabula.graphs.entities.names import titles_agree
 from fabula.graphs.entities.pronouns import Pronouns, count_pronouns, pronoun_sex
-from fabula.graphs.entities.resolve import NameForm
 from fabula.graphs.entities.values import Extraction, Mention
 
 CHUNK = 1_000
@@ -37,21 +36,22 @@ def groups_of(
     pronouns: Mapping[str, Pronouns] | None = None,
 ) -> set[tuple[str, frozenset[str]]]:
     """Each entity by its head, and all its names."""
-    found = merge(
-        "d",
+    found = resolve_mentions(
         Extraction(tuple(mentions), ()),
         language=language,
         decisions=DecidedPairs(),
         ordinary=ordinary,
         pronouns=pronouns,
-    )
+    ).merge("d")
     return {(entity.name, frozenset(entity.names)) for entity in found.entities}
 
 
 def types_of(mentions: Sequence[Mention]) -> list[str]:
     """The types of all entities."""
     extraction = Extraction(tuple(mentions), ())
-    found = merge("d", extraction, language="en", decisions=DecidedPairs(), ordinary=())
+    found = resolve_mentions(
+        extraction, language="en", decisions=DecidedPairs(), ordinary=()
+    ).merge("d")
     return sorted(entity.type for entity in found.entities)
 
 
@@ -294,33 +294,24 @@ def test_nobody_has_two_ranks() -> None:
 
 
 def test_doubtful_pairs_are_asked_about_and_joined_if_confirmed() -> None:
-    asked: list[tuple[str, str]] = []
-
-    def confirm(
-        doubtful: Sequence[tuple[NameForm, NameForm]], mentions: Sequence[Mention]
-    ) -> Collection[tuple[str, str]]:
-        assert mentions
-        asked.extend((first.name, second.name) for first, second in doubtful)
-        return [("Mrs. Hilbery", "Katharine Hilbery")]
-
+    pair = ("Mrs. Hilbery", "Katharine Hilbery")
     names = {"Katharine Hilbery": 5, "Mrs. Hilbery": 6, "Ann Dale": 4, "Mrs. Dale": 9}
-    found = merge(
-        "d",
+    read = resolve_mentions(
         Extraction(tuple(in_order(names)), ()),
         language="en",
         decisions=DecidedPairs(),
         ordinary=(),
-        confirm=confirm,
     )
-    assert asked == [("Mrs. Hilbery", "Katharine Hilbery")], "Ann Dale has fewer than five"
+    doubtful = [(first.name, second.name) for first, second in read.resolution.doubtful]
+    assert doubtful == [pair], "Ann Dale has fewer than five"
+    found = read.confirm([pair]).merge("d")
     [joined] = [entity for entity in found.entities if len(entity.names) > 1]
     assert joined.merged_by == {"Mrs. Hilbery": "model"}
-    apart = merge(
-        "d",
+    apart_read = resolve_mentions(
         Extraction(tuple(in_order(names)), ()),
         language="en",
-        decisions=DecidedPairs(keep_apart=(("Mrs. Hilbery", "Katharine Hilbery"),)),
+        decisions=DecidedPairs(keep_apart=(pair,)),
         ordinary=(),
-        confirm=confirm,
     )
+    apart = apart_read.confirm([pair]).merge("d")
     assert len(apart.entities) == 4, "what a person decides is stronger than a model"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabula.build.outcome import SilentProgress
+from building import finish
 from fabula.errors import BadReply
 from fabula.graph import Node
 from fabula.graph.gaps import GapLimit
@@ -19,7 +19,6 @@ from fabula.graphs.episodes import GRAPH
 from fabula.graphs.episodes.build import build
 from fabula.graphs.episodes.options import Options
 from fabula.graphs.episodes.part_facts import describe
-from fabula.models.parallel import TaskGroup, Workers
 from fabula.text import ids
 from fabula.text.document import Chunk, Document
 from scripted import Models, Says
@@ -68,14 +67,9 @@ def made(
     strict: bool = False,
 ) -> tuple[Built, Models]:
     models = Models(Says(says), offline=offline)
-    workers = Workers(4)
-    try:
-        with TaskGroup(workers) as job:
-            work = BuildWork(job, SilentProgress(), GapLimit(strict=strict))
-            built = build(text, options, models, known or Known(), work)
-    finally:
-        workers.close()
-    return built, models
+    work = BuildWork(GapLimit(strict=strict))
+    wanted = build(text, options, models, known or Known(), work)
+    return finish(wanted, models, work), models
 
 
 def known_from(built: Built, text: BuildText) -> Known:
@@ -298,13 +292,9 @@ def test_a_dry_run_counts_a_call_for_each_episode() -> None:
             return Reply(prompt.placeholder())
 
     models = Models(Dry(lambda user: ""), meter=Meter())
-    workers = Workers(2)
-    try:
-        with TaskGroup(workers) as job:
-            work = BuildWork(job, SilentProgress(), GapLimit())
-            built = build(text, OPTIONS, models, Known(means={"mean_episode": 12.0}), work)
-    finally:
-        workers.close()
+    work = BuildWork()
+    wanted = build(text, OPTIONS, models, Known(means={"mean_episode": 12.0}), work)
+    built = finish(wanted, models, work)
     assert models.meter.total().calls == len(built.nodes) == 11
     assert all(node.properties["tokens"] <= 12 for node in built.nodes)
     assert built.facts["mean_episode"] <= 12

@@ -9,13 +9,14 @@ from typing import Any
 
 from fabula.graph import Edge, Node
 from fabula.graph.annotations import AnnotationLayer, PlacedAnnotation, place_annotations
+from fabula.graph.builds import Build
 from fabula.graph.calls import Calls
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.annotations import ANNOTATION, FROM_CHUNK
 from fabula.graphs.annotations.ids import annotation_id
 from fabula.graphs.annotations.options import Options
 from fabula.graphs.annotations.part_facts import count_facts
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text import tokens
 from fabula.text.document import Chunk
 
@@ -24,8 +25,8 @@ MAX_NAME_CHARACTERS = 60
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
-) -> Built:
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
+) -> Build[Built]:
     """Build the graph of annotations of a document; no chat model is asked.
 
     Those whose words stand nowhere in the text are left out and counted: they stay in their layer.
@@ -47,8 +48,9 @@ def build(
     nodes = _count_tokens(nodes)
     noted = [node for node in nodes if node.properties["body"]] if options.embed_notes else []
     if noted:
-        embedded = {node.id: node for node in Calls(models, work).embed_nodes(noted, known)}
-        nodes = [embedded.get(node.id, node) for node in nodes]
+        embedded = yield from Calls(models, work).embed_nodes(noted, known)
+        by_id = {node.id: node for node in embedded}
+        nodes = [by_id.get(node.id, node) for node in nodes]
     return Built(tuple(nodes), tuple(edges), count_facts(placed))
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
 
 from fabula.errors import BadReply
+from fabula.graph.builds import Build, Start, Started, embed_batch
 from fabula.graph.calls import Calls, EmbeddingStream, batches
 from fabula.graph.gaps import Missing
 from fabula.graph.method import BuildText, BuildWork, Built, Known
@@ -52,20 +52,16 @@ from fabula.graphs.aspects.values import (
     Summary,
 )
 from fabula.graphs.aspects.writer import Writer
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text import tokens
 from fabula.text.document import Chunk, Vector
-
-# Priorities of calls, the lowest first: what many later calls depend on goes before the rest, and
-# details, on which nothing depends, fill the gaps.
-DETECT, SUMMARISE, CONDENSE = range(1, 4)
 
 Embedded = TypeVar("Embedded", Summary, Detail)
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
-) -> Built:
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
+) -> Build[Built]:
     """Build the aspect graph of a document.
 
     An extension of RAPTOR (Sarthi et al. 2024, arXiv 2401.18059), whose one tree of general
@@ -101,10 +97,12 @@ def build(
     steps = _Steps(id, options, aspects, models, writer, previous, work, calls, pieces)
     work.gaps.expect(len(text.chunks) if options.details else 0)
     # Details depend on chunks alone, so they are written while the trees grow.
-    details_job = work.job.start(steps.condense, text.chunks if options.details else ())
+    details_build = yield Start(steps.condense(text.chunks if options.details else ()))
     clusters = steps.cluster(text.chunks) if options.levels else []
-    grown = steps.grow(clusters, text.chunks) if clusters else Grown(changed=previous.changed)
-    details = details_job.result()
+    grown = Grown(changed=previous.changed)
+    if clusters:
+        grown = yield from steps.grow(clusters, text.chunks)
+    [details] = yield [details_build]
     missing = [*steps.undetected, *steps.missing]
     return Built(
         make_nodes(text.chunks, grown.summaries, details, by),
@@ -129,7 +127,7 @@ class _Steps:
     document: str
     options: Options
     aspects: tuple[Aspect, ...]
-    models: Models
+    models: ModelProfile
     writer: Writer
     previous: PreviousAspects
     work: BuildWork
@@ -142,10 +140,10 @@ class _Steps:
     undetected: list[MissingReply] = field(default_factory=list)
     """The clusters of chunks whose aspects no model gave."""
 
-    def embed(self, passages: Sequence[Embedded]) -> list[Embedded]:
+    def embed(self, passages: Sequence[Embedded]) -> Build[list[Embedded]]:
         """Return the same passages, all with embeddings; those without are embedded in batches."""
         texts = [passage.text.strip() for passage in passages if not len(passage.embedding)]
-        vectors = self.calls.embed(texts, {})
+        vectors = yield from self.calls.embed(texts, {})
         return [
             passage
             if len(passage.embedding)
@@ -157,11 +155,11 @@ class _Steps:
         """Return soft clusters of chunks, and count the calls that known clusters save."""
         groups = self._divide("", 1, chunks)
         known = sum(self.previous.aspects(group) is not None for group in groups)
-        self.calls.save(ASPECTS, known)
+        self.work.saved[ASPECTS] += known
         self.work.gaps.expect(len(groups) if len(self.aspects) > 1 else 0)
         return groups
 
-    def grow(self, groups: Sequence[NodeGroup], chunks: Sequence[Chunk]) -> Grown:
+    def grow(self, groups: Sequence[NodeGroup], chunks: Sequence[Chunk]) -> Build[Grown]:
         """Return the summaries of every aspect, and what was found out about aspects on the way.
 
         A tree starts to grow as soon as its aspect's clusters are certain; none waits for another.
@@ -173,34 +171,43 @@ class _Steps:
 
         """
         if self.options.repeat == "all" and len(self.aspects) > 1:
-            return self._grow_from_best_attempt(groups, chunks)
+            return (yield from self._grow_from_best_attempt(groups, chunks))
         # Without a model, asking again would find the same.
         rounds = 0 if self.models.offline else self.options.detection_rounds
-        return self._grow(
-            groups, rounds, lambda aspects, number: self._detect(groups, aspects, number)
+        return (
+            yield from self._grow(
+                groups, rounds, lambda aspects, number: self._detect(groups, aspects, number)
+            )
         )
 
     def _grow_from_best_attempt(
         self, groups: Sequence[NodeGroup], chunks: Sequence[Chunk]
-    ) -> Grown:
+    ) -> Build[Grown]:
         """Repeat clustering and detection while an aspect is missing, and grow the trees then."""
         undetected: dict[int, list[MissingReply]] = {}
 
-        def attempt(number: int) -> Attempt[NodeGroup] | None:
+        def attempt(number: int) -> Build[Attempt[NodeGroup] | None]:
             tried = self._cluster_again(chunks, number) if number else groups
             if number and self.models.offline and _members(tried) == _members(groups):
                 return None
             if number:
                 self.work.gaps.expect(len(tried))
             self.undetected.clear()
-            detected = self._detect(tried, self.aspects, number, is_known=not number)
+            detected = yield from self._detect(tried, self.aspects, number, is_known=not number)
             undetected[number] = list(self.undetected)
             return Attempt(tried, detected)
 
         log = Rounds()
-        number, best = repeat_all(self.aspects, self.options.detection_rounds, attempt, log)
+        number, best = yield from repeat_all(
+            self.aspects, self.options.detection_rounds, attempt, log
+        )
         self.undetected[:] = undetected[number]
-        grown = self._grow(best.groups, 0, lambda *_: best.detected)
+
+        def detect(*_: object) -> Build[Sequence[Collection[str]]]:
+            yield from ()
+            return best.detected
+
+        grown = yield from self._grow(best.groups, 0, detect)
         changed = 0 if number else grown.changed
         return replace(grown, changed=changed, rounds=log.count, missed=tuple(log.missing))
 
@@ -211,61 +218,64 @@ class _Steps:
         again = replace(options, seed=options.seed + number)
         return group_nodes(chunks, cluster(embeddings(chunks), counts, again))
 
-    def _grow(self, groups: Sequence[NodeGroup], rounds: int, detect: Detect) -> Grown:
+    def _grow(self, groups: Sequence[NodeGroup], rounds: int, detect: Detect) -> Build[Grown]:
         """Grow the trees of aspects, whose clusters `detect` finds in 1 + `rounds` rounds."""
         log = Rounds()
-        trees: list[Future[list[Summary]]] = []
+        trees: list[Started[list[Summary]]] = []
         assigned: list[str] = []
-        for aspect, numbers, was_assigned in assign_clusters(
-            self.aspects, rounds, detect, lambda aspect: self._best_fit(groups, aspect), log
-        ):
+
+        def start_tree(aspect: Aspect, numbers: list[int], was_assigned: bool) -> Build[None]:
             clusters = [groups[number] for number in numbers]
-            trees.append(
-                self.work.job.start(
-                    grow_tree,
-                    aspect,
-                    clusters,
-                    self.options.levels,
-                    self._summarise,
-                    lambda aspect, level, nodes: self._divide(aspect.name, level, nodes),
-                )
+            tree = grow_tree(
+                aspect,
+                clusters,
+                self.options.levels,
+                self._summarise,
+                lambda aspect, level, nodes: self._divide(aspect.name, level, nodes),
             )
+            trees.append((yield Start(tree)))
             stays_assigned = aspect.name in self.previous.assigned and all(
                 self.previous.aspects(group) for group in clusters
             )
-            assigned += [aspect.name] * (was_assigned or stays_assigned)
+            assigned.extend([aspect.name] * (was_assigned or stays_assigned))
+
+        def best_fit(aspect: Aspect) -> Build[int | None]:
+            return self._best_fit(groups, aspect)
+
+        yield from assign_clusters(self.aspects, rounds, detect, best_fit, start_tree, log)
+        grown: list[list[Summary]] = yield trees
         return Grown(
-            tuple(summary for tree in trees for summary in tree.result()),
+            tuple(summary for tree in grown for summary in tree),
             tuple(assigned),
             self.previous.changed,
             log.count,
             tuple(log.missing),
         )
 
-    def condense(self, chunks: Sequence[Chunk]) -> list[Detail]:
+    def condense(self, chunks: Sequence[Chunk]) -> Build[list[Detail]]:
         """Return the details of all chunks, embedded."""
         size = 1 if self.models.offline else self.options.details_per_call
         new = batches([chunk for chunk in chunks if not self.previous.has_details(chunk)], size)
         if self.pieces.are_wanted:
-            return self._condense_in_pieces(chunks, new, size)
-        results = self.calls.each(CONDENSE, DETAILS, self._condense_batch, new)
+            return (yield from self._condense_in_pieces(chunks, new, size))
+        results = yield from self.calls.each(DETAILS, self._condense_batch, new)
         by_chunk = {
             chunk.id: details
             for batch, batch_details in zip(new, results, strict=True)
             for chunk, details in zip(batch, batch_details, strict=True)
         }
         # Calls saved are rounded up, as batches are.
-        self.calls.save(DETAILS, -(-(len(chunks) - len(by_chunk)) // size))
+        self.work.saved[DETAILS] += -(-(len(chunks) - len(by_chunk)) // size)
         details = [by_chunk.get(chunk.id) or self.previous.details(chunk) for chunk in chunks]
-        return self.embed([detail for of_chunk in details for detail in of_chunk])
+        return (yield from self.embed([detail for of_chunk in details for detail in of_chunk]))
 
     def _condense_in_pieces(
         self, chunks: Sequence[Chunk], new: Sequence[Sequence[Chunk]], size: int
-    ) -> list[Detail]:
+    ) -> Build[list[Detail]]:
         """As `condense`, with the same calls; details are embedded and passed on as they come."""
-        replies = self.calls.stream(CONDENSE, DETAILS, self._condense_batch, new)
-        batch_of = {batch[0].id: batch for batch in new}
-        embedding = EmbeddingStream(self.calls)
+        replies = yield from self.calls.start_each(DETAILS, self._condense_batch, new)
+        reply_of = {batch[0].id: (batch, reply) for batch, reply in zip(new, replies, strict=True)}
+        embedding = EmbeddingStream(self.models)
         by_chunk: dict[str, list[Detail]] = {}
         done: list[Detail] = []
         waiting: deque[Detail] = deque()
@@ -280,17 +290,19 @@ class _Steps:
             self.pieces.add(details=ready)
 
         for chunk in chunks:
-            if batch := batch_of.get(chunk.id):
+            if chunk.id in reply_of:
                 # A batch begins with this chunk, so all chunks before it have their details.
-                by_chunk |= {each.id: d for each, d in zip(batch, next(replies), strict=True)}
-            for detail in by_chunk.get(chunk.id) or self.previous.details(chunk):
-                waiting.append(detail)
-                if not len(detail.embedding):
-                    embedding.add(detail.text.strip())
+                batch, reply = reply_of[chunk.id]
+                [[batch_details]] = yield [reply]
+                by_chunk |= {each.id: d for each, d in zip(batch, batch_details, strict=True)}
+            details = by_chunk.get(chunk.id) or self.previous.details(chunk)
+            waiting.extend(details)
+            bare = [detail.text.strip() for detail in details if not len(detail.embedding)]
+            yield from embedding.add(bare)
             if embedding.collect():
                 pass_on()
-        self.calls.save(DETAILS, -(-(len(chunks) - len(by_chunk)) // size))
-        embedding.finish()
+        self.work.saved[DETAILS] += -(-(len(chunks) - len(by_chunk)) // size)
+        yield from embedding.finish()
         pass_on()
         return done
 
@@ -311,7 +323,7 @@ class _Steps:
         round_number: int,
         *,
         is_known: bool = True,
-    ) -> list[Collection[str]]:
+    ) -> Build[Sequence[Collection[str]]]:
         """Return the names of the aspects that are clearest in each group.
 
         A group of the previous graph has the aspects that it had there. A group whose reply was not
@@ -322,10 +334,12 @@ class _Steps:
             # As in RAPTOR: there is nothing to choose, and every cluster is summarised.
             return [names] * len(groups)
 
-        def detect(group: NodeGroup) -> Collection[str]:
+        def detect(group: NodeGroup) -> Build[Collection[str]]:
             members = [node.id for node in group.nodes]
             text = "\n\n".join(node.text.strip() for node in group.nodes)
-            detected = self.work.gaps.attempt(self.writer.detect, text, aspects, round_number)
+            detected = yield from self.work.gaps.attempt(
+                self.writer.detect, text, aspects, round_number
+            )
             if isinstance(detected, Missing):
                 # In later rounds the group keeps what the first round found.
                 if not (round_number and is_known):
@@ -344,13 +358,13 @@ class _Steps:
         new = [
             group for group, names_before in zip(groups, known, strict=True) if names_before is None
         ]
-        results = iter(self.calls.each(DETECT, ASPECTS, detect, new))
+        results = iter((yield from self.calls.each(ASPECTS, detect, new)))
         return [
             next(results) if names_before is None else names_before & names
             for names_before in known
         ]
 
-    def _best_fit(self, groups: Sequence[NodeGroup], aspect: Aspect) -> int | None:
+    def _best_fit(self, groups: Sequence[NodeGroup], aspect: Aspect) -> Build[int | None]:
         """Return the number of the group whose mean embedding is nearest to the description.
 
         None if no group could be asked for its aspects: those wait until one can.
@@ -359,7 +373,7 @@ class _Steps:
         if not rows:
             return None
         # As a passage: a question's prefix is no part of what a graph is made from.
-        [description] = self.models.embedder.embed([aspect.description], "passage").vectors
+        [description] = yield from embed_batch([aspect.description])
         centres = np.stack([embeddings(groups[row].nodes).mean(axis=0) for row in rows])
         cosines = centres @ description / np.linalg.norm(centres, axis=1)
         return rows[int(np.argmax(cosines))]
@@ -368,12 +382,14 @@ class _Steps:
         members = make_members(group)
         return any(missing.members == members for missing in self.undetected)
 
-    def _summarise(self, aspect: Aspect, level: int, groups: Sequence[NodeGroup]) -> list[Summary]:
+    def _summarise(
+        self, aspect: Aspect, level: int, groups: Sequence[NodeGroup]
+    ) -> Build[list[Summary]]:
         """Return the embedded summaries of groups, without those that no model gave."""
 
-        def summarise(group: NodeGroup) -> Summary | None:
+        def summarise(group: NodeGroup) -> Build[Summary | None]:
             texts = [node.text.strip() for node in group.nodes]
-            text = self.work.gaps.attempt(self.writer.summarise, texts, aspect)
+            text = yield from self.work.gaps.attempt(self.writer.summarise, texts, aspect)
             if isinstance(text, Missing):
                 self._add_missing(SUMMARIES, text, group, aspect.name, level)
                 return None
@@ -385,10 +401,10 @@ class _Steps:
         new = [group for group, summary in zip(groups, known, strict=True) if summary is None]
         # A draft of detection has no embedding yet, and saves no call.
         reused = sum(summary is not None and len(summary.embedding) > 0 for summary in known)
-        self.calls.save(SUMMARIES, reused)
-        results = iter(self.calls.each(SUMMARISE, SUMMARIES, summarise, new))
+        self.work.saved[SUMMARIES] += reused
+        results = iter((yield from self.calls.each(SUMMARIES, summarise, new)))
         summaries = [summary or next(results) for summary in known]
-        embedded = self.embed([summary for summary in summaries if summary is not None])
+        embedded = yield from self.embed([summary for summary in summaries if summary is not None])
         self.pieces.add(embedded)
         return embedded
 
@@ -406,13 +422,16 @@ class _Steps:
             return make_summary(self.document, aspect.name, level, group, draft, count)
         return None
 
-    def _condense_batch(self, chunks: Sequence[Chunk]) -> list[list[Detail]]:
+    def _condense_batch(self, chunks: Sequence[Chunk]) -> Build[list[list[Detail]]]:
         """Return the details of each chunk; none of a chunk whose reply was not usable."""
         texts = [chunk.text.strip() for chunk in chunks]
-        results = self.work.gaps.catch_fault(lambda: [*self.writer.condense(texts)])
+        results = yield from self.work.gaps.attempt(self.writer.condense, texts)
         if isinstance(results, Missing) and len(chunks) > 1:
             # One by one, so that only those on which the writer fails are left out.
-            return [self._condense_batch([chunk])[0] for chunk in chunks]
+            alone: list[list[list[Detail]]] = yield [
+                self._condense_batch([chunk]) for chunk in chunks
+            ]
+            return [details for [details] in alone]
         replies = [results] if isinstance(results, Missing) else results
         details: list[list[Detail]] = []
         for chunk, reply in zip(chunks, replies, strict=True):

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from fabula.graph.builds import Build
 from fabula.graphs.aspects.values import Aspect
 
-log = logging.getLogger("fabula")
+LOG = logging.getLogger("fabula")
 
 Group = TypeVar("Group")
 
-Detect = Callable[[Sequence[Aspect], int], Sequence[Collection[str]]]
+Detect = Callable[[Sequence[Aspect], int], Build[Sequence[Collection[str]]]]
 """Asks of every cluster which of some aspects are clearest in it, in the round of that number from
 0; returns a set of names for each cluster."""
-Fit = Callable[[Aspect], int | None]
+Fit = Callable[[Aspect], Build[int | None]]
 """Returns the number of the cluster nearest to an aspect's description; None if none can be chosen.
 """
 
@@ -44,9 +45,14 @@ class Rounds:
 
 
 def assign_clusters(
-    aspects: Sequence[Aspect], rounds: int, detect: Detect, best_fit: Fit, log: Rounds | None = None
-) -> Iterator[tuple[Aspect, list[int], bool]]:
-    """Yield every aspect with its clusters, each as soon as they are certain.
+    aspects: Sequence[Aspect],
+    rounds: int,
+    detect: Detect,
+    best_fit: Fit,
+    take: Callable[[Aspect, list[int], bool], Build[None]],
+    log: Rounds | None = None,
+) -> Build[None]:
+    """Give every aspect its clusters, each as soon as they are certain.
 
     Aspects that no cluster was found to have are asked for again. The method that this graph
     follows repeats the whole process where an aspect is missing, as `repeat_all` does; this is
@@ -57,35 +63,42 @@ def assign_clusters(
         rounds: How often detection is repeated at most for aspects that are missing.
         detect: Finds the aspects of all clusters.
         best_fit: Chooses the cluster of an aspect that is still missing after all rounds.
+        take: Given an aspect, the numbers of its clusters, and whether `best_fit` chose the
+            cluster. An aspect that it finds no cluster for is left out.
         log: Called after each round.
-
-    Yields:
-        An aspect, the numbers of its clusters, and whether `best_fit` chose the cluster. An aspect
-        that it finds no cluster for is left out.
 
     """
     missing = list(aspects)
     for round_number in range(rounds + 1):
         if not missing:
             return
-        detected = detect(missing, round_number)
+        detected = yield from detect(missing, round_number)
         for aspect in missing:
             clusters = [number for number, names in enumerate(detected) if aspect.name in names]
             if clusters:
-                yield aspect, clusters, False
+                yield from take(aspect, clusters, False)
         names_found = frozenset().union(*detected)
         missing = [aspect for aspect in missing if aspect.name not in names_found]
         if log is not None:
             log.add(missing)
-    yield from _assign_nearest(missing, best_fit)
+    for aspect in missing:
+        cluster = yield from best_fit(aspect)
+        if cluster is None:
+            continue
+        LOG.info(
+            "No cluster was found to have the aspect %r; it goes to the one nearest to its "
+            "description.",
+            aspect.name,
+        )
+        yield from take(aspect, [cluster], True)
 
 
 def repeat_all(
     aspects: Sequence[Aspect],
     rounds: int,
-    attempt: Callable[[int], Attempt[Group] | None],
+    attempt: Callable[[int], Build[Attempt[Group] | None]],
     log: Rounds,
-) -> tuple[int, Attempt[Group]]:
+) -> Build[tuple[int, Attempt[Group]]]:
     """Repeat clustering and detection until every aspect was found, as the original method does.
 
     The original method does not say when it gives up; this ends after `rounds` repetitions.
@@ -104,7 +117,7 @@ def repeat_all(
     """
     best: tuple[int, int, Attempt[Group]] | None = None
     for number in range(rounds + 1):
-        made = attempt(number)
+        made = yield from attempt(number)
         if made is None:
             break
         names_found = frozenset().union(*made.detected)
@@ -117,19 +130,3 @@ def repeat_all(
     if best is None:
         raise ValueError("The first attempt has to give clusters.")
     return best[1], best[2]
-
-
-def _assign_nearest(
-    missing: Sequence[Aspect], best_fit: Fit
-) -> Iterator[tuple[Aspect, list[int], bool]]:
-    """Yield aspects that no cluster was found to have, each with the cluster that fits best."""
-    for aspect in missing:
-        cluster = best_fit(aspect)
-        if cluster is None:
-            continue
-        log.info(
-            "No cluster was found to have the aspect %r; it goes to the one nearest to its "
-            "description.",
-            aspect.name,
-        )
-        yield aspect, [cluster], True

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from fabula.graph.builds import Build, ChatStep
 from fabula.graph.method import BuildText
 from fabula.graphs.aspects.options import Options
 from fabula.graphs.aspects.placeholders import AspectPlaceholders
 from fabula.graphs.aspects.summarisers import Complete, WriterWithSummarisers, make_summarisers
-from fabula.graphs.aspects.values import AspectSet
+from fabula.graphs.aspects.values import ASPECTS, DETAILS, SUMMARIES, AspectSet
 from fabula.graphs.aspects.writer import Writer
 from fabula.models import Prompt
-from fabula.models.replies import ask
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
+
+# Priorities of calls, the lowest first: what many later calls depend on goes before the rest, and
+# details, on which nothing depends, fill the gaps.
+DETECT, SUMMARISE, CONDENSE = range(1, 4)
 
 
 def make_writer(
     text: BuildText,
     aspect_set: AspectSet,
     options: Options,
-    models: Models,
+    models: ModelProfile,
     placeholders: AspectPlaceholders,
 ) -> Writer:
     """Return a writer that asks chat models, or one that quotes the text if there is no model.
@@ -44,11 +48,11 @@ def make_writer(
     return WriterWithSummarisers(writer, summarisers, options.summary_tokens)
 
 
-def _make_complete(models: Models, placeholders: AspectPlaceholders) -> Complete:
+def _make_complete(models: ModelProfile, placeholders: AspectPlaceholders) -> Complete:
     """Return a function that asks the model of summaries."""
-    chat = models.chat("model", "summaries")
+    chat = ChatStep("model", SUMMARIES, SUMMARISE)
 
-    def ask_model(system: str, user: str, max_tokens: int, placeholder: str = "") -> str:
+    def ask_model(system: str, user: str, max_tokens: int, placeholder: str = "") -> Build[str]:
         request = Prompt(
             system=system,
             user=user,
@@ -56,7 +60,7 @@ def _make_complete(models: Models, placeholders: AspectPlaceholders) -> Complete
             temperature=models.temperature,
             placeholder=lambda: placeholder or placeholders.summarise(user),
         )
-        return ask(chat, request, str)
+        return chat.ask(request, str)
 
     return ask_model
 
@@ -65,7 +69,7 @@ def _make_own_writer(
     text: BuildText,
     aspect_set: AspectSet,
     options: Options,
-    models: Models,
+    models: ModelProfile,
     placeholders: AspectPlaceholders,
 ) -> Writer:
     if models.offline:
@@ -84,9 +88,9 @@ def _make_own_writer(
 
     has_one_model = models.model("aspect_model") == models.model("model")
     return PromptedWriter(
-        detecting=models.chat("aspect_model", "aspects"),
-        summarising=models.chat("model", "summaries"),
-        condensing=models.chat("model", "details"),
+        detecting=ChatStep("aspect_model", ASPECTS, DETECT),
+        summarising=ChatStep("model", SUMMARIES, SUMMARISE),
+        condensing=ChatStep("model", DETAILS, CONDENSE),
         placeholders=placeholders,
         temperature=models.temperature,
         summary_tokens=options.summary_tokens,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabula.errors import BadReply
+from fabula.graph.builds import Build, ChatStep
 from fabula.graph.summaries import REPLY_ROOM, ask_summary, is_much_too_long, summary_size
 from fabula.graphs.aspects.options import DetailsForm
 from fabula.graphs.aspects.placeholders import AspectPlaceholders
@@ -21,10 +22,10 @@ from fabula.graphs.aspects.schemas import (
     summaries_reply,
 )
 from fabula.graphs.aspects.values import PLAIN_WORDS, Aspect, TextWords
-from fabula.models import Chat, Prompt
+from fabula.models import Prompt
 from fabula.models.prompted import WORDS_PER_TOKEN
 from fabula.models.prompts import number_texts
-from fabula.models.replies import ask, ask_once, shorten
+from fabula.models.replies import shorten
 from fabula.text import tokens
 
 LOG = logging.getLogger("fabula")
@@ -34,9 +35,9 @@ LOG = logging.getLogger("fabula")
 class PromptedWriter:
     """A `Writer` that has a chat model for each of its three tasks."""
 
-    detecting: Chat
-    summarising: Chat
-    condensing: Chat
+    detecting: ChatStep
+    summarising: ChatStep
+    condensing: ChatStep
     placeholders: AspectPlaceholders
     temperature: float = 0.5
     summary_tokens: int = 200
@@ -52,7 +53,9 @@ class PromptedWriter:
     words: TextWords = PLAIN_WORDS
     """What the prompts call the kind of text."""
 
-    def detect(self, text: str, aspects: Sequence[Aspect], sample: int = 0) -> dict[str, str]:
+    def detect(
+        self, text: str, aspects: Sequence[Aspect], sample: int = 0
+    ) -> Build[dict[str, str]]:
         """Return the aspects that are clearest in a text, each with a summary or ''.
 
         With `aspects_with_summaries` the same call writes the summaries. If its reply cannot be
@@ -64,7 +67,7 @@ class PromptedWriter:
         """
         if self.aspects_with_summaries:
             try:
-                return self._detect_and_summarise(text, aspects, sample)
+                return (yield from self._detect_and_summarise(text, aspects, sample))
             except BadReply as error:
                 LOG.info("Aspects are asked for without their summaries: %s", error)
         names = tuple(aspect.name for aspect in aspects)
@@ -78,10 +81,10 @@ class PromptedWriter:
             sample=sample,
             placeholder=lambda: self.placeholders.detect(names, sample),
         )
-        detected = ask(self.detecting, request, lambda reply: read_aspects(reply, names))
+        detected = yield from self.detecting.ask(request, lambda reply: read_aspects(reply, names))
         return dict.fromkeys(detected, "")
 
-    def summarise(self, texts: Sequence[str], aspect: Aspect) -> str:
+    def summarise(self, texts: Sequence[str], aspect: Aspect) -> Build[str]:
         """Return what texts say about an aspect, in whole sentences of at most `summary_tokens`.
 
         A summary that is much too long is asked for once more, shorter; then it is cut.
@@ -113,28 +116,31 @@ class PromptedWriter:
             lambda summary: prompt("shorter", reply=summary, **size),
         )
 
-    def condense(self, texts: Sequence[str]) -> Iterator[tuple[str, ...] | BadReply]:
-        """Yield at most `details` details of each text, of at most `detail_tokens` each.
+    def condense(self, texts: Sequence[str]) -> Build[Sequence[tuple[str, ...] | BadReply]]:
+        """Return at most `details` details of each text, of at most `detail_tokens` each.
 
         Several texts are asked for in one call. Those that its reply leaves out are asked for one
-        by one, as results are read. For a text whose own call has no usable reply either, the error
-        is yielded.
+        by one, side by side. For a text whose own call has no usable reply either, the error is
+        returned.
         """
         if not self.details:
-            yield from [()] * len(texts)
-            return
-        by_number = self._condense_several(texts) if len(texts) > 1 else {}
-        for number, text in enumerate(texts, 1):
-            try:
-                details = by_number.get(number) or self._condense_one(text)
-            except BadReply as error:
-                yield error
-            else:
-                yield tuple(shorten(detail, self.detail_tokens) for detail in details)
+            return [()] * len(texts)
+        by_number: dict[int, tuple[str, ...]] = {}
+        if len(texts) > 1:
+            by_number = yield from self._condense_several(texts)
+        left = [number for number in range(1, len(texts) + 1) if not by_number.get(number)]
+        alone = yield [self._condense_one(texts[number - 1]) for number in left]
+        replies = {**by_number, **dict(zip(left, alone, strict=True))}
+        return [
+            reply
+            if isinstance(reply := replies[number], BadReply)
+            else tuple(shorten(detail, self.detail_tokens) for detail in reply)
+            for number in range(1, len(texts) + 1)
+        ]
 
     def _detect_and_summarise(
         self, text: str, aspects: Sequence[Aspect], sample: int
-    ) -> dict[str, str]:
+    ) -> Build[dict[str, str]]:
         names = tuple(aspect.name for aspect in aspects)
         listed = [f"- {aspect.name}: {aspect.description} {aspect.focus}" for aspect in aspects]
         request = Prompt(
@@ -154,13 +160,15 @@ class PromptedWriter:
             sample=sample,
             placeholder=lambda: self.placeholders.detect_and_summarise(text, names, sample),
         )
-        summaries = ask_once(self.summarising, request, lambda reply: read_summaries(reply, names))
+        summaries = yield from self.summarising.ask_once(
+            request, lambda reply: read_summaries(reply, names)
+        )
         return {
             name: "" if self._is_much_too_long(summary) else shorten(summary, self.summary_tokens)
             for name, summary in summaries.items()
         }
 
-    def _condense_several(self, texts: Sequence[str]) -> dict[int, tuple[str, ...]]:
+    def _condense_several(self, texts: Sequence[str]) -> Build[dict[int, tuple[str, ...]]]:
         """Return details by the texts' numbers from 1; nothing if the reply cannot be used."""
         numbered = "\n\n".join(number_texts(texts, "passage "))
         request = Prompt(
@@ -181,12 +189,12 @@ class PromptedWriter:
             return read_passages(reply, len(texts), self.details, self.details_form)
 
         try:
-            return ask_once(self.condensing, request, read)
+            return (yield from self.condensing.ask_once(request, read))
         except BadReply as error:
             LOG.info("The details of %d chunks are asked for one by one: %s", len(texts), error)
             return {}
 
-    def _condense_one(self, text: str) -> tuple[str, ...]:
+    def _condense_one(self, text: str) -> Build[tuple[str, ...] | BadReply]:
         request = Prompt(
             system=prompt(f"{self._condense}_system", kind=self.words.kind),
             user=prompt(self._condense, passage=text, **self._detail_values),
@@ -199,7 +207,10 @@ class PromptedWriter:
         def read(reply: str) -> tuple[str, ...]:
             return read_details(reply, self.details, self.details_form)
 
-        return ask(self.condensing, request, read)
+        try:
+            return (yield from self.condensing.ask(request, read))
+        except BadReply as error:
+            return error
 
     @property
     def _is_whole(self) -> bool:

@@ -16,12 +16,13 @@ and a package brings it:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol
 
 from fabula.errors import BadReply, SettingsError, did_you_mean
+from fabula.graph.builds import Build, settle
 from fabula.graph.installed import load
 from fabula.graphs.aspects.values import Aspect
 from fabula.graphs.aspects.writer import Writer
@@ -34,10 +35,11 @@ GROUP = "fabula.summarisers"
 class Summariser(Protocol):
     """Summarises the passages of one cluster about one aspect."""
 
-    def summarize(self, context: str, max_tokens: int = 200) -> str:
+    def summarize(self, context: str, max_tokens: int = 200) -> str | Build[str]:
         """Return a summary of a cluster, about the summariser's aspect alone.
 
-        It is called from several threads at once, for the clusters of all levels of the tree.
+        One that asks the chat model is a generator: `text = yield from tools.complete(...)`. The
+        clusters of a level are then asked about side by side.
 
         Args:
             context: The texts of the cluster's passages in text order, with an empty line between
@@ -58,7 +60,9 @@ class Summariser(Protocol):
 class Complete(Protocol):
     """Asks the build's chat model for a text: a call that may cost money."""
 
-    def __call__(self, system: str, user: str, max_tokens: int, placeholder: str = "") -> str:
+    def __call__(
+        self, system: str, user: str, max_tokens: int, placeholder: str = ""
+    ) -> Build[str]:
         """Return the model's reply.
 
         The call is cached, within the budget, and counted to the step `summaries`.
@@ -114,22 +118,25 @@ class WriterWithSummarisers:
     """By the names of their aspects."""
     summary_tokens: int
 
-    def detect(self, text: str, aspects: Sequence[Aspect], sample: int = 0) -> dict[str, str]:
+    def detect(
+        self, text: str, aspects: Sequence[Aspect], sample: int = 0
+    ) -> Build[dict[str, str]]:
         """Return the aspects that the writer finds; without its summary where another writes it."""
-        return {
-            name: "" if name in self.summarisers else draft
-            for name, draft in self.writer.detect(text, aspects, sample).items()
-        }
+        drafts = yield from settle(self.writer.detect(text, aspects, sample))
+        return {name: "" if name in self.summarisers else draft for name, draft in drafts.items()}
 
-    def summarise(self, texts: Sequence[str], aspect: Aspect) -> str:
+    def summarise(self, texts: Sequence[str], aspect: Aspect) -> Build[str]:
         """Return the summary of the aspect's own summariser, or of the writer."""
         if (summariser := self.summarisers.get(aspect.name)) is None:
-            return self.writer.summarise(texts, aspect)
-        summary = summariser.summarize("\n\n".join(texts), self.summary_tokens)
+            return (yield from settle(self.writer.summarise(texts, aspect)))
+        wanted = summariser.summarize("\n\n".join(texts), self.summary_tokens)
+        summary = yield from settle(wanted)
         return shorten(read_summary(summary), self.summary_tokens)
 
-    def condense(self, texts: Sequence[str]) -> Iterable[tuple[str, ...] | BadReply]:
-        """Yield the writer's details."""
+    def condense(
+        self, texts: Sequence[str]
+    ) -> Sequence[tuple[str, ...] | BadReply] | Build[Sequence[tuple[str, ...] | BadReply]]:
+        """Return the writer's details."""
         return self.writer.condense(texts)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fabula.graph.builds import Build
 from fabula.graphs.aspects import ids
 from fabula.graphs.aspects.cluster import Cluster
 from fabula.graphs.aspects.values import Aspect, ClusterMember, Summary
@@ -29,9 +30,9 @@ def grow_tree(
     aspect: Aspect,
     groups: Sequence[NodeGroup],
     levels: int,
-    summarise: Callable[[Aspect, int, Sequence[NodeGroup]], list[Summary]],
+    summarise: Callable[[Aspect, int, Sequence[NodeGroup]], Build[list[Summary]]],
     divide: Callable[[Aspect, int, Sequence[TreeNode]], list[NodeGroup]],
-) -> list[Summary]:
+) -> Build[list[Summary]]:
     """Return the summaries of an aspect on all levels, lowest first.
 
     After RAPTOR (Sarthi et al. 2024, arXiv 2401.18059, section 3), with a tree for each aspect:
@@ -47,7 +48,7 @@ def grow_tree(
         divide: Clusters the nodes of the level below.
 
     """
-    level = summarise(aspect, 1, groups)
+    level = yield from summarise(aspect, 1, groups)
     tree = list(level)
     nodes: list[Summary] = level
     for number in range(2, levels + 1):
@@ -57,7 +58,7 @@ def grow_tree(
             break
         # A summary alone in its cluster would only be summarised again: it waits for a level.
         merged_ids = {node.id for group in merged for node in group.nodes}
-        level = summarise(aspect, number, merged)
+        level = yield from summarise(aspect, number, merged)
         tree += level
         nodes = [node for node in nodes if node.id not in merged_ids] + level
     return tree

@@ -1,18 +1,24 @@
-"""What a build asks of a model; one writer serves one document."""
+"""What a build asks of a model; one writer serves one document.
+
+A writer that asks a model returns a build, one that quotes the text what it has made.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from fabula.errors import BadReply
+from fabula.graph.builds import Build
 from fabula.graphs.aspects.values import Aspect
 
 
 class Writer(Protocol):
     """What a build asks of a model."""
 
-    def detect(self, text: str, aspects: Sequence[Aspect], sample: int = 0) -> dict[str, str]:
+    def detect(
+        self, text: str, aspects: Sequence[Aspect], sample: int = 0
+    ) -> dict[str, str] | Build[dict[str, str]]:
         """Return the aspects that are clearest in a cluster's text; there may be none.
 
         Args:
@@ -26,16 +32,17 @@ class Writer(Protocol):
         """
         ...
 
-    def summarise(self, texts: Sequence[str], aspect: Aspect) -> str:
+    def summarise(self, texts: Sequence[str], aspect: Aspect) -> str | Build[str]:
         """Return what the passages of one cluster say about one aspect alone."""
         ...
 
-    def condense(self, texts: Sequence[str]) -> Iterable[tuple[str, ...] | BadReply]:
-        """Yield the details of neighbouring chunks: key facts, or condensations of each chunk.
+    def condense(
+        self, texts: Sequence[str]
+    ) -> Sequence[tuple[str, ...] | BadReply] | Build[Sequence[tuple[str, ...] | BadReply]]:
+        """Return the details of neighbouring chunks: key facts, or condensations of each chunk.
 
         Of key facts none repeats another.
 
-        For a chunk without a usable reply the error is yielded. Calls are made while the results
-        are read, so a caller that stops reading makes no further call.
+        For a chunk without a usable reply the error is returned.
         """
         ...

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fabula.graph import Edge, Gap, Node
+from fabula.graph.builds import Build
 from fabula.graph.extraction import ExtractionCalls, Records, windows
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.communities import ids
@@ -36,15 +37,15 @@ from fabula.graphs.communities.values import (
     PreviousCommunities,
 )
 from fabula.graphs.entities.mapping import text_to_embed
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 
 # What later calls depend on goes first.
 CLAIM_PRIORITY, WRITE_PRIORITY = range(1, 3)
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
-) -> Built:
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
+) -> Build[Built]:
     """Build the communities of a document's entities; this knows no database.
 
     Deterministic where the models are: the same entities and replies give the same graph. It starts
@@ -61,15 +62,16 @@ def build(
     builder = CommunityBuilder(calls, known, read_previous(known, text.chunks, labels), labels)
     claims: Sequence[Claim] = ()
     if options.claims and not models.offline:
-        claims = find_claims(text, options, builder)
+        claims = yield from find_claims(text, options, builder)
     network = make_network(
         read_members(part), read_relations(part), chunk_places(text.chunks), claims
     )
     communities = builder.divide(network, options, text.document.id)
-    nodes, edges = builder.describe(network, communities, options)
+    nodes, edges = yield from builder.describe(network, communities, options)
     more_nodes, more_edges = claim_nodes(network)
+    embedded = yield from builder.embed([*nodes, *more_nodes])
     return Built(
-        tuple(builder.embed([*nodes, *more_nodes])),
+        tuple(embedded),
         (*edges, *more_edges),
         builder.facts(communities),
         calls.gaps,
@@ -145,16 +147,17 @@ class CommunityBuilder:
         network: MemberNetwork,
         communities: Sequence[Community],
         options: DivisionOptions,
-    ) -> tuple[list[Node], list[Edge]]:
+    ) -> Build[tuple[list[Node], list[Edge]]]:
         """Return the nodes and edges of communities and, with a chat model, of their reports."""
         if not self.calls.models.offline:
-            self._write(network, communities, options)
+            yield from self._write(network, communities, options)
         return nodes_and_edges(network, communities, self.reports, self.labels)
 
-    def embed(self, nodes: Sequence[Node]) -> list[Node]:
+    def embed(self, nodes: Sequence[Node]) -> Build[list[Node]]:
         """Return the nodes, all but communities with embeddings."""
         bare = [node for node in nodes if node.label != self.labels.community]
-        filled = {node.id: node for node in self.calls.embed_nodes(bare, self.known, text_to_embed)}
+        embedded = yield from self.calls.embed_nodes(bare, self.known, text_to_embed)
+        filled = {node.id: node for node in embedded}
         return [filled.get(node.id, node) for node in nodes]
 
     def facts(self, communities: Sequence[Community]) -> dict[str, Any]:
@@ -163,7 +166,7 @@ class CommunityBuilder:
 
     def _write(
         self, network: MemberNetwork, communities: Sequence[Community], options: DivisionOptions
-    ) -> None:
+    ) -> Build[None]:
         """Have a model report on each community, the finest first, as others may rest on them."""
         renderer = ContextRenderer(network, options.report_tokens_in)
         question = ask_report(options.report_tokens, self.known.means)
@@ -180,9 +183,9 @@ class CommunityBuilder:
                 if group.level == level
             }
             new = [group for group, context in contexts.items() if context.digest not in previous]
-            self.calls.save(REPORTING, len(contexts) - len(new))
+            self.calls.work.saved[REPORTING] += len(contexts) - len(new)
             self.replies.reused += len(contexts) - len(new)
-            answers = self.calls.ask_each(
+            answers = yield from self.calls.ask_each(
                 question,
                 [contexts[group] for group in new],
                 [_report_gap(network, group) for group in new],
@@ -204,12 +207,12 @@ def _report_gap(network: MemberNetwork, community: Community) -> Gap:
     return Gap(REPORTING, "", community_chunks(network, community), {community.id: 1.0})
 
 
-def find_claims(text: BuildText, options: Options, builder: CommunityBuilder) -> list[Claim]:
+def find_claims(text: BuildText, options: Options, builder: CommunityBuilder) -> Build[list[Claim]]:
     """Return what is claimed in a document, chunk by chunk, as known or as a model lists it."""
     cut = windows(text.chunks, options.window_tokens, text.document.language)
     builder.calls.work.gaps.expect(len(cut))
     question = ask_claims(options.gleanings, builder.known.means)
-    replies = builder.calls.ask_windows(
+    replies = yield from builder.calls.ask_windows(
         question, cut, builder.previous.searched_chunks, CLAIM_PRIORITY
     )
     borne_out: dict[tuple[str, ...], Records[Claim]] = {

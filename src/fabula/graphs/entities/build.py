@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 from fabula.errors import BadReply
 from fabula.graph import Gap
+from fabula.graph.builds import Build, ChatStep, Start
 from fabula.graph.extraction import (
     MODEL,
     RULES,
@@ -42,7 +42,7 @@ from fabula.graphs.entities.mapping import (
     read_previous,
     text_to_embed,
 )
-from fabula.graphs.entities.merge import merge
+from fabula.graphs.entities.merge import resolve_mentions
 from fabula.graphs.entities.options import Options
 from fabula.graphs.entities.part_facts import EntityReplies, count_facts
 from fabula.graphs.entities.person_names import recognise_persons
@@ -54,7 +54,7 @@ from fabula.graphs.entities.rules import extract_entities
 from fabula.graphs.entities.triples import StatedTriple, ask_triples, join_facts
 from fabula.graphs.entities.types import EntityType, read_types
 from fabula.graphs.entities.values import Entities, Extraction
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text.document import Chunk
 from fabula.text.ranking import inverse_document_frequencies
 from fabula.text.stems import stemmer_of
@@ -65,8 +65,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
-) -> Built:
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
+) -> Build[Built]:
     """Build the entity graph of a document; this knows no database.
 
     A model reads windows of chunks; offline, rules read them. What they say of one chunk is merged
@@ -86,6 +86,7 @@ def build(
     confirmer = NameConfirmer(calls, NAMES_PRIORITY, known.facts)
     replies = EntityReplies()
     stated: list[StatedTriple] = []
+    stating = None
     if models.offline:
         extraction = _extract_by_rules(text, calls)
     else:
@@ -93,55 +94,55 @@ def build(
         demonstrations = read_demonstrations(options.demonstrations)
         # Both steps run at once, and either may leave a gap first.
         work.gaps.expect((2 if options.triples else 1) * len(cut))
-        state = partial(
-            calls.ask_windows,
-            ask_triples(placeholders, demonstrations),
-            cut,
-            previous.asked_about[TRIPLES],
-            STATE_PRIORITY,
-        )
-        stating = work.job.start(state) if options.triples else None
+        if options.triples:
+            about_triples = ask_triples(placeholders, demonstrations)
+            asked = previous.asked_about[TRIPLES]
+            stating = yield Start(calls.ask_windows(about_triples, cut, asked, STATE_PRIORITY))
         types = read_types(options.types)
         purpose = CollectionPurpose(options.domain, options.example_questions)
         question = ask_entities(types, options.gleanings, placeholders, demonstrations, purpose)
         known_chunks = previous.asked_about[EXTRACTION]
-        replies.extracted = calls.ask_windows(question, cut, known_chunks, EXTRACT_PRIORITY)
+        replies.extracted = yield from calls.ask_windows(
+            question, cut, known_chunks, EXTRACT_PRIORITY
+        )
         extraction, replies.retyped = extract(
             replies.extracted, types, previous, text.document.language
         )
     speeches = read_speeches(text.chunks)
     extraction = add_speakers(extraction, speeches, text.chunks, text.document.language)
     decisions = tell_speakers_apart(decisions, speeches, text.chunks)
-    cast = merge(
-        text.document.id,
+    resolved = resolve_mentions(
         extraction,
         language=text.document.language,
         decisions=decisions,
         ordinary=_ordinary(text),
-        corrections=text.decisions,
         pronouns=_pronouns(extraction, text),
-        confirm=None if models.offline else confirmer.confirm,
     )
+    if resolved.resolution.doubtful and not models.offline:
+        doubtful = resolved.resolution.doubtful
+        resolved = resolved.confirm((yield from confirmer.confirm(doubtful, resolved.mentions)))
+    cast = resolved.merge(text.document.id, text.decisions)
     statements = statements_of(cast)
     if models.offline:
         descriptions = quote(statements, text, options.description_tokens)
     else:
         describer = Describer(
-            models.chat("model", DESCRIPTIONS),
+            ChatStep("model", DESCRIPTIONS, DESCRIBE_PRIORITY),
             options.description_tokens,
             models.temperature,
             placeholders,
             demonstrations.text,
         )
-        descriptions, replies.merged = describe(statements, describer, previous, calls)
+        descriptions, replies.merged = yield from describe(statements, describer, previous, calls)
         if stating:
-            replies.stated = stating.result()
+            [replies.stated] = yield [stating]
             stated = replies.stated.collect(lambda _, reply: reply.records, previous.facts)
     triples = join_facts(text.document.id, stated)
     by = RULES if models.offline else MODEL
     nodes = nodes_of(cast, triples, descriptions, text.chunks, by)
+    embedded = yield from calls.embed_nodes(nodes, known, text_to_embed)
     return Built(
-        tuple(calls.embed_nodes(nodes, known, text_to_embed)),
+        tuple(embedded),
         tuple(edges_of(cast, triples, extraction)),
         {
             **count_facts(cast, triples, extraction.dropped, replies, known.facts),
@@ -212,13 +213,13 @@ def describe(
     describer: Describer,
     previous: PreviousExtraction,
     calls: ExtractionCalls,
-) -> tuple[dict[str, Description], list[str]]:
+) -> Build[tuple[dict[str, Description], list[str]]]:
     """Return the description of each entity and relation, by id, and those that a model merged."""
     many = [subject for subject in statements.values() if subject.are_many]
     new = portions([subject for subject in many if subject.digest not in previous.descriptions])
-    calls.save(DESCRIPTIONS, max(0, len(portions(many)) - len(new)))
+    calls.work.saved[DESCRIPTIONS] += max(0, len(portions(many)) - len(new))
     calls.work.gaps.expect(len(many))
-    answers = calls.each(DESCRIBE_PRIORITY, DESCRIPTIONS, describer.merge, new)
+    answers = yield from calls.each(DESCRIPTIONS, describer.merge, new)
     replies = {
         subject: reply
         for portion, texts in zip(new, answers, strict=True)

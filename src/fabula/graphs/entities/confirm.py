@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.graph import Gap
+from fabula.graph.builds import Build
 from fabula.graph.extraction import ExtractionCalls, ModelQuestion, Records
 from fabula.graphs.entities.pairs import (
     PAIRS_A_CALL,
@@ -110,7 +111,7 @@ class NameConfirmer:
 
     def confirm(
         self, doubtful: Sequence[tuple[NameForm, NameForm]], mentions: Sequence[Mention]
-    ) -> frozenset[tuple[str, str]]:
+    ) -> Build[frozenset[tuple[str, str]]]:
         """Return the pairs of names that are one person's: paid calls, twenty pairs a call.
 
         Pairs of which nothing changed are not asked about again. Where no reply can be used there
@@ -123,7 +124,7 @@ class NameConfirmer:
         self.verdicts = {
             pair.digest: previous[pair.digest] for pair in pairs if pair.digest in previous
         }
-        self._ask([pair for pair in pairs if pair.digest not in previous])
+        yield from self._ask([pair for pair in pairs if pair.digest not in previous])
         return frozenset(pair.names for pair in pairs if self.verdicts.get(pair.digest))
 
     def written(self) -> list[str]:
@@ -132,7 +133,7 @@ class NameConfirmer:
             f"{digest}{SAME if same else OTHER}" for digest, same in self.verdicts.items()
         )
 
-    def _ask(self, pairs: Sequence[NamePair]) -> None:
+    def _ask(self, pairs: Sequence[NamePair]) -> Build[None]:
         batches = [
             tuple(pairs[start : start + PAIRS_A_CALL])
             for start in range(0, len(pairs), PAIRS_A_CALL)
@@ -144,7 +145,7 @@ class NameConfirmer:
         for batch in batches:
             chunks = tuple(dict.fromkeys(chunk for pair in batch for chunk in pair.chunks))
             gaps.append(Gap(NAMES, "", chunks, dict.fromkeys(chunks, 1.0)))
-        answers = self.calls.ask_each(ask_names(), batches, gaps, self.priority)
+        answers = yield from self.calls.ask_each(ask_names(), batches, gaps, self.priority)
         for batch, answer in zip(batches, answers, strict=True):
             if answer:
                 same = answer.every.records

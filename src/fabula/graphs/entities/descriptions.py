@@ -16,14 +16,15 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from fabula.errors import BadReply
+from fabula.graph.builds import Build, ChatStep
 from fabula.graphs.entities.extract import PROMPTS
 from fabula.graphs.entities.placeholders import EntityPlaceholders
 from fabula.graphs.entities.values import Mention, RelationMention
-from fabula.models import Chat, Prompt
+from fabula.models import Prompt
 from fabula.models.offline.extracts import salience
 from fabula.models.prompted import WORDS_PER_TOKEN
 from fabula.models.prompts import fill_template, number_texts
-from fabula.models.replies import ask, read_as, read_summary, shorten
+from fabula.models.replies import read_as, read_summary, shorten
 from fabula.models.schemas import Filled
 from fabula.text import tokens
 from fabula.text.stems import Stemmer
@@ -104,13 +105,13 @@ class Describer:
     `text` is what the statements are of, as "a narrative text".
     """
 
-    chat: Chat
+    chat: ChatStep
     limit: int
     temperature: float
     placeholders: EntityPlaceholders
     text: str
 
-    def merge(self, subjects: Sequence[Statements]) -> list[str | BadReply]:
+    def merge(self, subjects: Sequence[Statements]) -> Build[list[str | BadReply]]:
         """Describe each subject of one portion: one paid call, or several.
 
         Where no reply describes all of them, each is asked about alone.
@@ -120,21 +121,22 @@ class Describer:
         """
         if len(subjects) > 1:
             try:
-                return [*self._merge_together(subjects)]
+                return [*(yield from self._merge_together(subjects))]
             except BadReply:
                 pass
-        return [self._merge_alone(statements) for statements in subjects]
+        alone: list[str | BadReply] = yield [*map(self._merge_alone, subjects)]
+        return alone
 
-    def _merge_alone(self, statements: Statements) -> str | BadReply:
+    def _merge_alone(self, statements: Statements) -> Build[str | BadReply]:
         texts: Sequence[str] = statements.texts
         try:
             while len(parts := blocks(texts, BLOCK)) > 1:
-                texts = [self._merge(statements.subject, block) for block in parts]
-            return self._merge(statements.subject, texts)
+                texts = yield [self._merge(statements.subject, block) for block in parts]
+            return (yield from self._merge(statements.subject, texts))
         except BadReply as error:
             return error
 
-    def _merge_together(self, subjects: Sequence[Statements]) -> list[str]:
+    def _merge_together(self, subjects: Sequence[Statements]) -> Build[list[str]]:
         joined = [statements.joined for statements in subjects]
         numbered = number_texts(
             f"{statements.subject}\n{statements.joined}" for statements in subjects
@@ -153,12 +155,12 @@ class Describer:
             schema=DescriptionsReply,
             placeholder=lambda: self.placeholders.descriptions(joined),
         )
-        descriptions = ask(
-            self.chat, request, lambda reply: read_descriptions(reply, len(subjects)), TRIES
+        descriptions = yield from self.chat.ask(
+            request, lambda reply: read_descriptions(reply, len(subjects)), TRIES
         )
         return [shorten(text, self.limit) for text in descriptions]
 
-    def _merge(self, subject: str, texts: Sequence[str]) -> str:
+    def _merge(self, subject: str, texts: Sequence[str]) -> Build[str]:
         joined = "\n".join(texts)
         request = Prompt(
             system=fill_template(PROMPTS / "describe_system.txt", text=self.text),
@@ -173,7 +175,8 @@ class Describer:
             temperature=self.temperature,
             placeholder=lambda: self.placeholders.description(joined),
         )
-        return shorten(ask(self.chat, request, read_summary, TRIES), self.limit)
+        description = yield from self.chat.ask(request, read_summary, TRIES)
+        return shorten(description, self.limit)
 
 
 def read_descriptions(reply: str, count: int) -> list[str]:

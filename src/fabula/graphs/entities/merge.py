@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count, groupby
 
@@ -48,40 +48,64 @@ FAMILY = "group"
 """The type of a family: a family name with the ending of the plural."""
 MAX_CHUNKS_IN_ERROR = 2
 """A name that is a person in more chunks than this, and a place or thing in more, is both."""
-Confirm = Callable[
-    [Sequence[tuple[NameForm, NameForm]], Sequence[Mention]], Collection[tuple[str, str]]
-]
-"""Returns which of some pairs are one person's names, by the forms of each and all mentions."""
 NEAR_CHARACTERS = 4_000
 """How near to a family name its bearer is looked for, where several bear it: 1,000 tokens."""
 
 
-def merge(
-    document: str,
+@dataclass(frozen=True, slots=True)
+class ResolvedMentions:
+    """The mentions of an extraction, and which of their names are one person's."""
+
+    extraction: Extraction
+    language: str
+    mentions: Sequence[Mention]
+    forms: Sequence[NameForm]
+    resolve: Callable[..., Resolution]
+    resolution: Resolution
+
+    def confirm(self, pairs: Collection[tuple[str, str]]) -> ResolvedMentions:
+        """Return the same with some of the doubtful pairs of names taken for one person's."""
+        return replace(self, resolution=self.resolve(confirmed=pairs)) if pairs else self
+
+    def merge(self, document: str, corrections: Sequence[Decision] = ()) -> Entities:
+        """Return the entities of a document; the order of the mentions does not matter.
+
+        Args:
+            document: The id of the document, which the ids of entities are made from.
+            corrections: What people corrected in the entities, which is applied at the end.
+
+        Returns:
+            Entities and relations, each ordered by ids, and their mentions in text order. An
+            entity has each of its mentions, several of a chunk where there are several.
+
+        """
+        groups = self.resolution.groups
+        by_group = _mentions_by_group(self.mentions, self.forms, self.resolution)
+        drafts, effects = apply_corrections(
+            _drafts(groups, by_group), corrections, partial(_draft, groups)
+        )
+        entities = _entities(document, self.language, drafts)
+        relations = _relations(document, entities, self.extraction.relation_mentions)
+        return Entities(entities, relations, effects)
+
+
+def resolve_mentions(
     extraction: Extraction,
     *,
     language: str,
     decisions: DecidedPairs,
     ordinary: Collection[str],
-    corrections: Sequence[Decision] = (),
     pronouns: Mapping[str, Pronouns] | None = None,
-    confirm: Confirm | None = None,
-) -> Entities:
-    """Merge an extraction; the order of its mentions does not matter.
+) -> ResolvedMentions:
+    """Find out which names of an extraction are one person's.
 
     Args:
-        document: The id of the document, which the ids of entities are made from.
         extraction: What chunks say.
         language: The language of the document, an ISO 639-1 code.
         decisions: What a person decided of names.
         ordinary: Words that the text has in lower case; none is taken for a misspelt name.
-        corrections: What people corrected in the entities, which is applied at the end.
         pronouns: How many pronouns of a man and of a woman follow each name (`pronouns`).
-        confirm: Says which of the pairs that rules are in doubt about are one person's names.
 
-    Returns:
-        Entities and relations, each ordered by ids, and their mentions in text order. An
-        entity has each of its mentions, several of a chunk where there are several.
     """
     whole_and_split = (
         part for mention in extraction.mentions for part in _split(mention, decisions.keep_apart)
@@ -96,15 +120,7 @@ def merge(
         ordinary=ordinary,
         pronouns=pronouns,
     )
-    resolution = resolve_forms()
-    if confirm and resolution.doubtful and (confirmed := confirm(resolution.doubtful, mentions)):
-        resolution = resolve_forms(confirmed=confirmed)
-    by_group = _mentions_by_group(mentions, forms, resolution)
-    drafts, effects = apply_corrections(
-        _drafts(resolution.groups, by_group), corrections, partial(_draft, resolution.groups)
-    )
-    entities = _entities(document, language, drafts)
-    return Entities(entities, _relations(document, entities, extraction.relation_mentions), effects)
+    return ResolvedMentions(extraction, language, mentions, forms, resolve_forms, resolve_forms())
 
 
 def _split(mention: Mention, keep_apart: Iterable[tuple[str, str]]) -> Iterator[Mention]:

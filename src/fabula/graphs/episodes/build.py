@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from fabula.graph import Gap
+from fabula.graph.builds import Build
 from fabula.graph.calls import Calls
 from fabula.graph.gaps import Missing
 from fabula.graph.method import BuildText, BuildWork, Built, Known
@@ -18,21 +19,18 @@ from fabula.graphs.episodes.part_facts import count_facts
 from fabula.graphs.episodes.values import Episode, Stretch
 from fabula.graphs.episodes.windows import plan_episodes, stable_window_size, walk
 from fabula.graphs.episodes.writer import EpisodeWriter, make_writer
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text import tokens
 from fabula.text.document import Chunk
 from fabula.text.sections import BETWEEN, SEPARATOR, span_of_sections
-
-SUMMARISE = 1
-"""The priority of calls, after embeddings."""
 
 Member = Chunk | Episode
 """What an episode may be made from."""
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
-) -> Built:
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
+) -> Build[Built]:
     """Build the graph of episodes of a document; this knows no database.
 
     Windows of consecutive chunks are summarised in the order of the text, as in the timeline of
@@ -62,11 +60,11 @@ def build(
     writer = make_writer(text, options, models, known.means.get("mean_episode"))
     steps = _Steps(text, writer, read_previous(known), Calls(models, work), work)
     for level, group in groupby(sorted(stretches, key=_level), key=_level):
-        steps.write_level(level, list(group))
+        yield from steps.write_level(level, list(group))
     # By place, the highest level first: the order of reading.
     episodes = sorted(steps.episodes, key=lambda each: (each.start, -each.level))
-    nodes, edges = nodes_and_edges(steps.embed(episodes))
-    steps.calls.save(EPISODES, steps.reused)
+    nodes, edges = nodes_and_edges((yield from steps.embed(episodes)))
+    work.saved[EPISODES] += steps.reused
     gaps = sorted(steps.gaps, key=lambda gap: (gap.sources, gap.properties["level"]))
     return Built(nodes, edges, count_facts(episodes, size, steps.reused), tuple(gaps))
 
@@ -91,7 +89,7 @@ class _Steps:
     reused: int = 0
     """How many episodes were not asked for again."""
 
-    def write_level(self, level: int, stretches: Sequence[Stretch]) -> None:
+    def write_level(self, level: int, stretches: Sequence[Stretch]) -> Build[None]:
         """Write the episodes of some stretches of one level; the levels below are written."""
         members = [self._members(stretch) for stretch in stretches]
         # What is alone would only be summarised again: a gap took the members beside it.
@@ -107,15 +105,16 @@ class _Steps:
             if not is_alone and episode is None
         ]
 
-        def write(row: int) -> Episode | Missing:
+        def write(row: int) -> Build[Episode | Missing]:
             texts = [member.text.strip() for member in members[row]]
             end = stretches[row].chunks[-1].end
-            summary = self.work.gaps.attempt(self.writer.write, texts, level, end)
+            summary = yield from self.work.gaps.attempt(self.writer.write, texts, level, end)
             if isinstance(summary, Missing):
                 return summary
             return self._make(level, members[row], summary, tokens.count(summary), self.writer.by)
 
-        results = dict(zip(new, self.calls.each(SUMMARISE, EPISODES, write, new), strict=True))
+        replies = yield from self.calls.each(EPISODES, write, new)
+        results = dict(zip(new, replies, strict=True))
         for row, stretch in enumerate(stretches):
             episode = known[row] or results.get(row)
             if isinstance(episode, Episode):
@@ -128,10 +127,10 @@ class _Steps:
             # The level above goes on with what there is: windows that failed leave nothing.
             self.written[stretch] = members[row] if level > 1 else ()
 
-    def embed(self, episodes: Sequence[Episode]) -> list[Episode]:
+    def embed(self, episodes: Sequence[Episode]) -> Build[list[Episode]]:
         """Return the episodes with embeddings; those that are known are not asked for."""
         new = [episode.text for episode in episodes if not len(episode.embedding)]
-        vectors = self.calls.embed(new, {})
+        vectors = yield from self.calls.embed(new, {})
         return [
             episode if len(episode.embedding) else replace(episode, embedding=vectors[episode.text])
             for episode in episodes

@@ -9,21 +9,24 @@ from pathlib import Path
 from typing import Protocol
 
 from fabula.errors import BadReply
+from fabula.graph.builds import Build, ChatStep
 from fabula.graph.extraction import MAX_TRIES, MODEL, RULES
 from fabula.graph.method import BuildText
 from fabula.graph.summaries import REPLY_ROOM, ask_summary, summary_size
 from fabula.graphs.episodes.labels import EPISODES
 from fabula.graphs.episodes.later_names import drop_sentences_with, find_later_names
 from fabula.graphs.episodes.options import Options
-from fabula.models import Chat, Prompt
+from fabula.models import Prompt
 from fabula.models.prompts import fill_template
 from fabula.models.replies import read_summary
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text import tokens
 from fabula.text.folding import fold
 from fabula.text.sections import BETWEEN, SEPARATOR
 
 PROMPTS = Path(__file__).parent / "prompts"
+PRIORITY = 1
+"""That of the calls, after embeddings."""
 USUAL_SHARE = 0.7
 """How much of the length that it may write a model does, as long as nothing is known of it."""
 
@@ -36,7 +39,7 @@ class EpisodeWriter(Protocol):
         """Who writes: MODEL, or RULES for extracts of the text."""
         ...
 
-    def write(self, texts: Sequence[str], level: int, end: int) -> str:
+    def write(self, texts: Sequence[str], level: int, end: int) -> str | Build[str]:
         """Return the summary of one stretch of the text.
 
         Args:
@@ -53,7 +56,7 @@ class EpisodeWriter(Protocol):
 
 
 def make_writer(
-    text: BuildText, options: Options, models: Models, mean_tokens: float | None
+    text: BuildText, options: Options, models: ModelProfile, mean_tokens: float | None
 ) -> EpisodeWriter:
     """Return a writer that asks the chat model, or one that quotes the text if there is none.
 
@@ -67,7 +70,7 @@ def make_writer(
     if models.offline:
         return ExtractedEpisodes(text, models, options.summary_tokens)
     return PromptedEpisodes(
-        models.chat("model", EPISODES),
+        ChatStep("model", EPISODES, PRIORITY),
         models.temperature,
         options.summary_tokens,
         text.document.text,
@@ -93,7 +96,7 @@ class PromptedEpisodes:
 
     """
 
-    chat: Chat
+    chat: ChatStep
     temperature: float
     summary_tokens: int
     text: str
@@ -101,7 +104,7 @@ class PromptedEpisodes:
     expected_tokens: int
     by: str = MODEL
 
-    def write(self, texts: Sequence[str], level: int, end: int) -> str:
+    def write(self, texts: Sequence[str], level: int, end: int) -> Build[str]:
         """Return a summary that names nobody whom the text names only after `end`.
 
         A reply with such a name is asked for again. If the model insists, the sentences with the
@@ -137,12 +140,14 @@ class PromptedEpisodes:
                 raise BadReply("The summary says only what the text tells later.")
             return summary
 
-        return ask_summary(
-            self.chat,
-            request,
-            self.summary_tokens,
-            lambda summary: _prompt("shorter", reply=summary, **size),
-            read,
+        return (
+            yield from ask_summary(
+                self.chat,
+                request,
+                self.summary_tokens,
+                lambda summary: _prompt("shorter", reply=summary, **size),
+                read,
+            )
         )
 
 
@@ -151,7 +156,7 @@ class ExtractedEpisodes:
 
     by: str = RULES
 
-    def __init__(self, text: BuildText, models: Models, summary_tokens: int) -> None:
+    def __init__(self, text: BuildText, models: ModelProfile, summary_tokens: int) -> None:
         from fabula.graphs.aspects.offline_writer import ExtractiveWriter
 
         # A heading looks like a sentence, and no sentence tells less of what happens.

@@ -12,12 +12,13 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.graph import Edge, Node
+from fabula.graph.builds import Build, Piece, embed_batch
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.method import BuildText, BuildWork, Built, Graph, Known
 from fabula.graph.mode import Mode, Tools
 from fabula.graph.queries import read_statement_file
 from fabula.models import Reply
-from fabula.models.roles import Models
+from fabula.models.roles import ModelProfile
 from fabula.text import tokens
 from fabula.text.document import Chunk, Vector
 
@@ -47,8 +48,8 @@ class Section:
 
 
 def build(
-    text: BuildText, options: Options, models: Models, known: Known, work: BuildWork
-) -> Built:
+    text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
+) -> Build[Built]:
     """Make a passage of each section, an element of each heading, and edges to the chunks."""
     sections = [_section(list(chunks), options.words) for chunks in _group(text.chunks)]
     ids = [
@@ -65,7 +66,7 @@ def build(
         edges += [Edge("COVERS", passage.id, chunk.id) for chunk in section.chunks]
     vectors = {node.id: node.embedding for node in known.nodes if node.embedding is not None}
     missing = {id: text for id, text in texts.items() if id not in vectors}
-    vectors |= _embed(missing, models, work)
+    vectors |= yield from _embed(missing, models)
     embedded = tuple(replace(node, embedding=vectors[node.id]) for node in nodes)
     return Built(embedded, tuple(edges), {"sections": len(sections), "words": options.words})
 
@@ -80,14 +81,12 @@ def _section(chunks: Sequence[Chunk], words: int) -> Section:
     return Section(chunks[0].section, " ".join(beginning), tuple(chunks))
 
 
-def _embed(texts: Mapping[str, str], models: Models, work: BuildWork) -> dict[str, Vector]:
+def _embed(texts: Mapping[str, str], models: ModelProfile) -> Build[dict[str, Vector]]:
     vectors: dict[str, Vector] = {}
     waiting = iter(texts.items())
-    while batch := list(islice(waiting, models.embedder.batch)):
-        work.progress.expect("embeddings", 1)
-        reply = models.embedder.embed([text for _, text in batch])
-        work.progress.done("embeddings", models.meter.total())
-        vectors |= zip((id for id, _ in batch), reply.vectors, strict=True)
+    while batch := list(islice(waiting, models.batch)):
+        [rows] = yield [Piece("embeddings", embed_batch([text for _, text in batch]))]
+        vectors |= zip((id for id, _ in batch), rows, strict=True)
     return vectors
 
 

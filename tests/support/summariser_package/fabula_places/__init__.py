@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 from fabula.errors import BadReply
+from fabula.graph.builds import Build
 from fabula.graphs.aspects.summarisers import SummariserTools
 
 
@@ -30,11 +31,10 @@ class PromptedSummariser:
     def __init__(self, tools: SummariserTools) -> None:
         self.complete = tools.complete
 
-    def summarize(self, context: str, max_tokens: int = 200) -> str:
+    def summarize(self, context: str, max_tokens: int = 200) -> Build[str]:
         """Return what the model says; nothing can be said without one."""
         if self.complete is None:
             raise BadReply("This aspect needs a chat model.")
         fenced = context.replace("<", "(")
-        return self.complete(
-            "You list the places.", f"<passages>\n{fenced}\n</passages>", max_tokens
-        )
+        prompt = f"<passages>\n{fenced}\n</passages>"
+        return (yield from self.complete("You list the places.", prompt, max_tokens))
