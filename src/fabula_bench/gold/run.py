@@ -25,7 +25,7 @@ from fabula.load import load, read_text
 from fabula.models.usage import Usage, sum_usage
 from fabula.text.document import Document
 from fabula_bench.gold import novels
-from fabula_bench.gold.building import find_in, measured_graphs
+from fabula_bench.gold.finding import find_in, measured_graphs
 from fabula_bench.gold.litbank import LitBankText, read_litbank
 from fabula_bench.gold.plays import score_play
 from fabula_bench.gold.poldracor import Play, read_poldracor

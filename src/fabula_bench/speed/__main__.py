@@ -17,7 +17,6 @@ import click
 
 from fabula_bench.speed import (
     cost,
-    coverage,
     evening,
     gold,
     hour,
@@ -40,7 +39,6 @@ from fabula_bench.speed.report import Figure, shown, table_rows
 PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "waiting": waiting.measure,
     "cost": cost.measure,
-    "coverage": coverage.measure,
     "writers": writers.measure,
     "small-documents": small_documents.measure,
     "workers": workers.measure,
@@ -65,8 +63,7 @@ PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
     "--books",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="real books to take texts from, instead of the shipped story told again and again; "
-    "for coverage, with squality/ and quality/, or graphrag-bench/, beside it; for "
-    "gold, with litbank/ and poldracor/ beside it",
+    "for gold, with litbank/ and poldracor/ beside it",
 )
 @click.option(
     "--passages",

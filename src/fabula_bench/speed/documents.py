@@ -10,7 +10,6 @@ import numpy as np
 from fabula.graph import Part
 from fabula.graph.parts import text_part
 from fabula.graph.recipes import text_recipe
-from fabula.store import Store
 from fabula.text import ids
 from fabula.text.document import Chunk, Document
 
@@ -59,8 +58,3 @@ def _chunks(document: Document, texts: list[str], rows: np.ndarray) -> list[Chun
         made.append(Chunk(id, index, "", start, end, text, CHUNK_WORDS, row))
         start = end
     return made
-
-
-def prepare(store: Store, collection: str) -> None:
-    """Makes a collection ready for such documents."""
-    store.prepare(collection, MODEL, DIMENSIONS)

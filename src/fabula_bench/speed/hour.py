@@ -26,29 +26,44 @@ from typing import Any
 import httpx2
 import psutil
 
-from fabula_bench.speed.books import book, questions
-from fabula_bench.speed.evening import Diary, describe_meetings, read
+from fabula_bench.speed.books import book
+from fabula_bench.speed.readers import (
+    NOVELS_PATH,
+    SHELF_PATH,
+    Diary,
+    bring_book,
+    fill_shelf,
+    reading,
+    rest,
+    wait_for_job,
+)
 from fabula_bench.speed.report import Figure
-from fabula_bench.speed.service import Service, client, make_key, make_service, wait_until_ready
-from fabula_bench.speed.waiting import endpoint
+from fabula_bench.speed.service import (
+    Service,
+    client,
+    endpoint,
+    make_key,
+    make_service,
+    started,
+    wait_until_ready,
+)
 from fabula_scholar.exchange.booknlp import ENTITY_COLUMNS, TOKEN_COLUMNS
 
 SECONDS = 3_600.0
 READERS = 20
 WORDS = 150_000
 """Of each book that comes in."""
-SHELF, VOLUME_WORDS = 3, 30_000
-"""The books that are read."""
+SHELF = (30_000, 30_000, 30_000)
+"""Words of the books that are read."""
+READ_SECONDS = 4.0
+"""A reader asks, or opens a page, once in so many seconds."""
 QUOTATIONS = 500
 """Of one import of annotations."""
 PAUSE_SECONDS = 30.0
 """Between two imports of annotations, and two attacks."""
 SETTLE_SECONDS = 120.0
 """From the end of the hour until memory is looked at."""
-DIMENSIONS = 1536
 CALL_SECONDS = 0.2
-SHELF_PATH = "/api/v1/collections/default"
-OVER = ("succeeded", "failed", "cancelled", "paused")
 Layers = dict[tuple[str, str], int]
 """How many annotations each layer of a document was given."""
 
@@ -58,28 +73,18 @@ def measure(books: Path | None) -> list[Figure]:
     diary = Diary()
     with (
         tempfile.TemporaryDirectory(prefix="fabula-hour-") as folder,
-        endpoint(CALL_SECONDS, DIMENSIONS) as url,
+        endpoint(CALL_SECONDS, 1536) as url,
     ):
         service = make_service(Path(folder), Path(folder) / "home", url)
-        texts = [book(VOLUME_WORDS, books, number) for number in range(SHELF)]
-        for number, text in enumerate(texts):
-            volume = Path(folder) / f"volume {number}.txt"
-            volume.write_text(text)
-            service.run("ingest", str(volume))
+        texts = fill_shelf(service, Path(folder), SHELF, books)
         keys = [make_key(service, f"reader {number}", "read") for number in range(READERS + 1)]
         writers = [make_key(service, name, "write") for name in ("annotator", "attacker")]
         admin = make_key(service, "operator", "admin")
-        service.start()
-        try:
+        with started(service):
             figures = asyncio.run(_live(service, keys, writers, admin, texts, books, diary))
-        finally:
-            with suppress(ProcessLookupError):
-                service.stop()
-            service.run("db", "stop")
         log = service.log.read_text(errors="replace")
-    figures += describe_meetings(diary)
-    figures.append(Figure("tracebacks in the log", log.count("Traceback"), "", goal=0))
-    return figures
+    tracebacks = Figure("tracebacks in the log", log.count("Traceback"), "", goal=0)
+    return [*figures, *diary.describe(), tracebacks]
 
 
 async def _live(
@@ -92,26 +97,25 @@ async def _live(
     diary: Diary,
 ) -> list[Figure]:
     await wait_until_ready(admin)
-    words, over, layers, counts = questions(200), asyncio.Event(), Layers(), dict[str, int]()
-    before = _memory(service)
+    layers, counts = Layers(), {"books": 0}
+    highest = before = _memory(service)
     async with client(admin) as operator:
         listed = (await operator.get(f"{SHELF_PATH}/documents")).json()["items"]
     documents = [document["id"] for document in listed]
-    tasks = [
-        *(read(key, words[number::READERS], over, diary) for number, key in enumerate(keys[1:])),
-        _bring_books(admin, books, over, counts, diary),
-        _annotate(writers[0], documents, texts, over, layers, diary),
-        _attack(keys[0], writers[1], documents[0], texts[0], over, diary),
-    ]
-    running = [asyncio.create_task(task) for task in tasks]
-    highest = before
-    until = time.monotonic() + SECONDS
-    while time.monotonic() < until and not any(task.done() for task in running):
-        await asyncio.sleep(5)
-        now = _memory(service)
-        highest = {name: max(highest[name], now[name]) for name in now}
-    over.set()
-    await asyncio.gather(*running)
+    async with reading(keys[1:], diary, lambda: READ_SECONDS) as over:
+        tasks = [
+            _bring_books(admin, books, over, counts, diary),
+            _annotate(writers[0], documents, texts, over, layers, diary),
+            _attack(keys[0], writers[1], documents[0], texts[0], over, diary),
+        ]
+        running = [asyncio.create_task(task) for task in tasks]
+        until = time.monotonic() + SECONDS
+        while time.monotonic() < until and not any(task.done() for task in running):
+            await asyncio.sleep(5)
+            now = _memory(service)
+            highest = {name: max(highest[name], now[name]) for name in now}
+        over.set()
+        await asyncio.gather(*running)
     lost = await _find_lost(service, admin, layers, counts)
     await asyncio.sleep(SETTLE_SECONDS)
     after = _memory(service)
@@ -137,7 +141,7 @@ async def _find_lost(
     """Return in words what is not there, or not whole."""
     lost = []
     async with client(admin) as operator:
-        found = (await operator.get("/api/v1/collections/novels/documents?limit=100")).json()
+        found = (await operator.get(f"{NOVELS_PATH}/documents?limit=100")).json()
         if len(found["items"]) != counts["books"]:
             lost.append(f"{len(found['items'])} books of {counts['books']}")
         for (document, layer), expected in layers.items():
@@ -154,8 +158,7 @@ async def _find_lost(
 
 def _memory(service: Service) -> dict[str, float]:
     """Return the bytes that the service with its children, and Neo4j, hold."""
-    assert service.process
-    own = psutil.Process(service.process.pid)
+    own = service.python
     family = [process for process in (own, *own.children(recursive=True)) if _name(process)]
     return {
         "the service": sum(_bytes(each) for each in family if _name(each) != "java"),
@@ -175,41 +178,15 @@ def _bytes(process: psutil.Process) -> float:
     return 0.0
 
 
-async def _time(diary: Diary, kind: str, work: Awaitable[httpx2.Response]) -> httpx2.Response:
-    began = time.perf_counter()
-    response = await work
-    diary.waits.setdefault(kind, []).append(time.perf_counter() - began)
-    return response
-
-
-async def _wait_for_job(operator: httpx2.AsyncClient, job: str, diary: Diary) -> dict[str, Any]:
-    while True:
-        try:
-            found: dict[str, Any] = (await operator.get(f"/api/v1/jobs/{job}")).json()
-            if found.get("state") in OVER:
-                return found
-        except httpx2.HTTPError as error:
-            diary.unreachable += 1
-            diary.note(f"job {job}: {error!r}")
-        await asyncio.sleep(1)
-
-
 async def _bring_books(
     admin: str, books: Path | None, over: asyncio.Event, counts: dict[str, int], diary: Diary
 ) -> None:
-    counts["books"] = 0
     async with client(admin) as operator:
         while not over.is_set():
-            number = SHELF + counts["books"]
+            number = len(SHELF) + counts["books"]
             text = book(WORDS, books, number)
-            body = {"text": text, "source": f"book {number}", "title": f"Book {number}"}
-            path = "/api/v1/collections/novels/documents"
-            sent = await _time(diary, "send a book", operator.post(path, json=body))
-            began = time.perf_counter()
-            job = await _wait_for_job(operator, sent.raise_for_status().json()["id"], diary)
-            diary.waits.setdefault("a book", []).append(time.perf_counter() - began)
-            if job["state"] != "succeeded":
-                diary.failures.append(f"a book: {job['state']} {job['problem']}")
+            with diary.time("a book"):
+                await bring_book(operator, text, f"Book {number}", diary)
             counts["books"] += 1
 
 
@@ -226,23 +203,17 @@ async def _annotate(
     async with client(key) as annotator:
         while not over.is_set():
             # Documents are listed by their titles, as the volumes are numbered.
-            number = len(layers) % SHELF
+            number = len(layers) % len(SHELF)
             layer = f"layer {len(layers)}"
             quotes = [_cut(texts[number], 60, chance) for _ in range(QUOTATIONS)]
             content = json.dumps([_annotation(quote, str(n)) for n, quote in enumerate(quotes)])
             path = f"{SHELF_PATH}/documents/{documents[number]}/annotations/import"
-            sent = await _time(
-                diary,
-                "send annotations",
-                annotator.post(path, params={"layer": layer}, content=content),
-            )
-            job = await _wait_for_job(annotator, sent.raise_for_status().json()["id"], diary)
-            if job["state"] != "succeeded":
-                diary.failures.append(f"annotations: {job['state']} {job['problem']}")
-            else:
+            with diary.time("send annotations"):
+                sent = await annotator.post(path, params={"layer": layer}, content=content)
+            job = await wait_for_job(annotator, sent, diary)
+            if job["state"] == "succeeded":
                 layers[documents[number], layer] = job["items"][0]["result"]["annotations"]
-            with suppress(TimeoutError):
-                await asyncio.wait_for(over.wait(), PAUSE_SECONDS)
+            await rest(over, PAUSE_SECONDS)
 
 
 async def _attack(
@@ -275,17 +246,15 @@ async def _attack(
         ]
         while not over.is_set():
             for kind, attack in attacks:
-                began = time.perf_counter()
                 try:
-                    response = await attack()
+                    with diary.time(f"attack: {kind}"):
+                        response = await attack()
                     reply = str(response.status_code) if response is not None else "left"
                 except httpx2.HTTPError as error:
                     reply = type(error).__name__
-                diary.waits.setdefault(f"attack: {kind}", []).append(time.perf_counter() - began)
                 if reply.startswith("5"):
                     diary.failures.append(f"{kind}: {reply}")
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(over.wait(), PAUSE_SECONDS)
+                await rest(over, PAUSE_SECONDS)
                 if over.is_set():
                     return
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -35,9 +36,8 @@ from fabula.models.counted import Meter
 from fabula.store import Store
 from fabula.text.document import Vector, Vectors
 from fabula_bench.speed.documents import DIMENSIONS, WORDS, documents
-from fabula_bench.speed.graphs import offline
-from fabula_bench.speed.report import Figure, seconds
-from fabula_bench.speed.server import connected, running
+from fabula_bench.speed.report import Figure, p95, seconds
+from fabula_bench.speed.server import connected, offline_settings, running
 
 DOCUMENTS = 10
 LARGE = 200
@@ -77,15 +77,12 @@ class Drawn:
 def measure(books: Path | None) -> list[Figure]:
     """Times of a network of 50,000 edges, through a server, and of one of 1,000,000."""
     del books
-    kit = ModelFactory(offline())
-    try:
-        with running() as address, connected(address) as store:
-            figures = [*_asked(kit, store, WALKED)]
-        with running() as address, connected(address) as store:
-            figures += _asked(kit, store, ASKED)
-        return [*figures, *_large()]
-    finally:
-        kit.close()
+    figures = [*_large()]
+    with closing(ModelFactory(offline_settings())) as models:
+        for size in (WALKED, ASKED):
+            with running() as address, connected(address) as store:
+                figures += _asked(models, store, size)
+    return figures
 
 
 def draw(number: int, size: Size) -> Drawn:
@@ -112,17 +109,17 @@ def draw(number: int, size: Size) -> Drawn:
     return Drawn(names, tuple(tuple(sorted(mention)) for mention in mentions), related)
 
 
-def _asked(kit: ModelFactory, store: Store, size: Size) -> Iterator[Figure]:
+def _asked(models: ModelFactory, store: Store, size: Size) -> Iterator[Figure]:
     names = _write(store, size)
     filters = Filters(collection=COLLECTION)
-    query = Query.of("?", offline(), mode="hybrid")
-    [way] = prepare_modes(query, filters, store, kit, Meter(), Steps())
+    query = Query.of("?", offline_settings(), mode="hybrid")
+    [way] = prepare_modes(query, filters, store, models, Meter(), Steps())
     tools = way.tools
     # Once before, so that the server has planned its statements.
     read_network(filters, tools)
     loads = []
     for _ in range(5):
-        with_nothing_kept = replace(tools, store=_again(store))
+        with_nothing_kept = replace(tools, store=Store(store._driver, "neo4j"))
         loads.append(1000 * seconds(partial(read_network, filters, with_nothing_kept)))
     network = read_network(filters, tools)
     assert network is not None
@@ -137,22 +134,13 @@ def _asked(kit: ModelFactory, store: Store, size: Size) -> Iterator[Figure]:
     yield Figure(f"{where}found as it was kept", statistics.median(again), "ms")
     yield from _walks(network, where, WALK if is_walked else None)
     dice = random.Random(0)
+    words = (dice.choices(choices, k=QUESTIONS) for choices in (names, names, WORDS))
     questions = [
         f"What did {choice} tell {other} of the {word}?"
-        for choice, other, word in zip(
-            dice.choices(names, k=QUESTIONS),
-            dice.choices(names, k=QUESTIONS),
-            dice.choices(WORDS, k=QUESTIONS),
-            strict=True,
-        )
+        for choice, other, word in zip(*words, strict=True)
     ]
     for name in (*MODES, BASELINE):
         yield from _mode(name, where, questions, filters, tools)
-
-
-def _again(store: Store) -> Store:
-    """A store over the same connection that has kept nothing."""
-    return Store(store._driver, "neo4j")
 
 
 def _walks(network: Network, size: str, goal: float | None) -> Iterator[Figure]:
@@ -181,9 +169,9 @@ def _mode(
 
     for question in questions:
         ask(question)
-    taken = sorted(1000 * seconds(partial(ask, question)) for question in questions)
+    taken = [1000 * seconds(partial(ask, question)) for question in questions]
     yield Figure(f"{where}mode {name}: median", statistics.median(taken), "ms")
-    yield Figure(f"{where}mode {name}: p95", taken[round(0.95 * (len(taken) - 1))], "ms")
+    yield Figure(f"{where}mode {name}: p95", p95(taken), "ms")
 
 
 def _large() -> Iterator[Figure]:

@@ -18,6 +18,7 @@ import psutil
 
 from fabula_bench.speed.server import environment
 
+ROOT = Path(__file__).parents[3]
 PORT = 9471
 URL = f"http://127.0.0.1:{PORT}"
 GIVE_UP_SECONDS = 120.0
@@ -50,6 +51,12 @@ class Service:
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(120)
         return time.perf_counter() - began
+
+    @property
+    def python(self) -> psutil.Process:
+        """Its process."""
+        assert self.process
+        return psutil.Process(self.process.pid)
 
     @property
     def neo4j(self) -> psutil.Process:
@@ -115,6 +122,32 @@ async def wait_until_ready(key: str) -> None:
                     return
             await asyncio.sleep(0.5)
     raise TimeoutError("the service did not become ready")
+
+
+@contextmanager
+def endpoint(delay: float, dimensions: int = 256, notes: Path | None = None) -> Iterator[str]:
+    """The tests' endpoint in a process of its own; its embeddings take as long as its replies."""
+    command = [sys.executable, "-m", "tests.support.endpoint", "--delay", str(delay)]
+    command += ["--dimensions", str(dimensions)]
+    command += ["--notes", str(notes)] if notes else []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+@contextmanager
+def started(service: Service) -> Iterator[None]:
+    """A service with a private Neo4j, until it is stopped with it."""
+    service.start()
+    try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):
+            service.stop()
+        service.run("db", "stop")
 
 
 @contextmanager

@@ -8,32 +8,28 @@ that reads the same is not asked for again: the share that is, is what an edit c
 from __future__ import annotations
 
 import random
-import re
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import fabula
 from fabula.graphs.communities.contexts import ContextRenderer
 from fabula.graphs.communities.ids import community_id
 from fabula.graphs.communities.leiden import find_communities, modularity, sum_weights
 from fabula.graphs.communities.mapping import chunk_places, make_network
 from fabula.graphs.communities.options import DivisionOptions
 from fabula.graphs.communities.values import Community, Member, MemberNetwork, MemberRelation
-from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.descriptions import Statements
-from fabula.graphs.entities.merge import merge
-from fabula.graphs.entities.rules import extract_entities
 from fabula.graphs.entities.values import Mention, RelationMention
 from fabula.load import find, load
 from fabula.text.chunk import split
 from fabula.text.document import Chunk
 from fabula.text.ids import chunk_id
 from fabula.text.sentences import sentences
+from fabula_bench.speed.books import STORY
+from fabula_bench.speed.names import find_cast
 from fabula_bench.speed.report import Figure
 
-CAROL = Path(fabula.__file__).parent / "texts" / "a-christmas-carol.txt"
 CHUNK_TOKENS = 200
 EDITS = {"one chunk": 0.0, "1 % of the chunks": 0.01, "10 % of the chunks": 0.1}
 """Shares of the chunks; one at least."""
@@ -52,7 +48,7 @@ class Divided:
 
 def measure(books: Path | None) -> list[Figure]:
     """Per cent of communities and of reports that an edit changes, the mean of some edits."""
-    files = find([books]).files if books else [CAROL]
+    files = find([books]).files if books else [STORY]
     return [figure for file in files for figure in _measure(Path(file))]
 
 
@@ -82,16 +78,7 @@ def _measure(file: Path) -> Iterator[Figure]:
 
 def read(chunks: Sequence[Chunk], language: str) -> MemberNetwork:
     """Who is in a text and what ties them, by rules."""
-    ordinary = {
-        word for chunk in chunks for word in re.findall(r"[^\W\d_]+", chunk.text) if word.islower()
-    }
-    cast = merge(
-        "bench",
-        extract_entities(chunks, language),
-        language=language,
-        decisions=DecidedPairs(),
-        ordinary=ordinary,
-    )
+    cast = find_cast(chunks, language)
     order = {chunk.id: place for place, chunk in enumerate(chunks)}
 
     def describe_mentions(
@@ -100,18 +87,18 @@ def read(chunks: Sequence[Chunk], language: str) -> MemberNetwork:
         statements = Statements.of(subject, records)
         return statements.joined, tuple(sorted(statements.chunks, key=order.__getitem__))
 
-    members = []
-    for entity in cast.entities:
-        text, where = describe_mentions(entity.name, entity.mentions)
-        members.append(
-            Member(entity.id, entity.name, entity.type, text, entity.names, where, (entity.id,))
+    members = [
+        Member(each.id, each.name, each.type, text, each.names, where, (each.id,))
+        for each in cast.entities
+        for text, where in [describe_mentions(each.name, each.mentions)]
+    ]
+    bonds = [
+        MemberRelation(
+            tied.id, tied.source, tied.target, text, float(len(where)), where, (tied.id,)
         )
-    bonds = []
-    for tied in cast.relations:
-        text, where = describe_mentions("", tied.mentions)
-        weight = float(len(where))
-        ends = (tied.source, tied.target)
-        bonds.append(MemberRelation(tied.id, *ends, text, weight, where, (tied.id,)))
+        for tied in cast.relations
+        for text, where in [describe_mentions("", tied.mentions)]
+    ]
     return make_network(members, bonds, chunk_places(chunks))
 
 

@@ -25,8 +25,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -36,6 +34,7 @@ from fabula.models.usage import Usage
 from fabula_bench.speed.books import STORY, book
 from fabula_bench.speed.report import Figure
 from fabula_bench.speed.server import environment, running
+from fabula_bench.speed.service import endpoint
 
 CALL = 0.2
 CONCURRENCY = 16
@@ -46,7 +45,6 @@ NOVEL_WORDS = 62_449
 NOVEL_RUNS = 3
 NOVEL_GOAL = 6.0
 """Seconds of an ingest of the novel."""
-ROOT = Path(__file__).parents[3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,7 @@ def measure(books: Path | None) -> list[Figure]:
     """The time of an ingest against its floor, warm and cold, and where it goes."""
     with (
         running() as address,
-        endpoint() as url,
+        endpoint(CALL) as url,
         tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as novel,
     ):
         novel.write(book(NOVEL_WORDS))
@@ -109,22 +107,6 @@ def measure(books: Path | None) -> list[Figure]:
         Figure(f"{NOVEL_WORDS:,} words: after the last reply", long.writing),
         Figure(f"{NOVEL_WORDS:,} words: all", long.seconds, goal=NOVEL_GOAL),
     ]
-
-
-@contextmanager
-def endpoint(
-    delay: float = CALL, dimensions: int = 256, notes: Path | None = None
-) -> Iterator[str]:
-    """The tests' endpoint in a process of its own; its embeddings take as long as its replies."""
-    command = [sys.executable, "-m", "tests.support.endpoint", "--delay", str(delay)]
-    command += ["--dimensions", str(dimensions)]
-    command += ["--notes", str(notes)] if notes else []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
-        assert process.stdout is not None
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.terminate()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,24 +1,20 @@
-"""Build the graphs that can be measured of one text, in memory: no database is needed."""
+"""What the graphs that can be measured find in one text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from fabula.build.make import make
-from fabula.build.outcome import SilentProgress
-from fabula.build.values import DocumentPlan, GraphPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.graph import TEXT
 from fabula.graph.findings import Findings
 from fabula.graph.installed import graphs
-from fabula.graph.method import BuildText, Graph, Known
-from fabula.graph.parts import chunks_of
+from fabula.graph.method import BuildText, Graph
 from fabula.graph.recipes import with_bases
 from fabula.models.counted import Meter
 from fabula.models.usage import Usage
 from fabula.text.document import Document
+from fabula_bench.building import build_parts, text_chunks
 
 
 def measured_graphs(*, offline: bool = False) -> list[Graph[Any]]:
@@ -33,36 +29,11 @@ def measured_graphs(*, offline: bool = False) -> list[Graph[Any]]:
 
 
 def find_in(document: Document, models: ModelFactory) -> tuple[Findings, Mapping[str, Usage]]:
-    """Build the measured graphs of a document, and return what they found and what that cost.
-
-    Raises:
-        ModelError: A model can't be asked, or leaves out more than a graph may lack.
-    """
+    """Build the measured graphs of a document, and return what they found and what that cost."""
     used = measured_graphs(offline=models.offline)
-    recipes = models.recipes(document.sha256, used)
-    names = [graph.name for graph in used]
-    plan = DocumentPlan(
-        status="added",
-        document=document,
-        text_recipe=recipes[TEXT],
-        chunks=(),
-        graphs=tuple(
-            GraphPlan(
-                graph.name,
-                models.graph_options(graph),
-                recipes[graph.name],
-                (*graph.rests_on, *(name for name in graph.uses if name in names)),
-                Known(),
-            )
-            for graph in used
-        ),
-        unchanged={},
-    )
     meter = Meter()
-    parts = {part.owner.graph: part for part in make(plan, models, SilentProgress(), meter).parts}
-    text = parts[TEXT]
-    chunk_nodes = tuple(node for node in text.nodes if node.label == "Chunk")
-    chunks = chunks_of(replace(text, nodes=chunk_nodes))
+    parts = build_parts(document, used, models, meter)
+    chunks = text_chunks(parts[TEXT])
     found = []
     for graph in used:
         below = {name: parts[name] for name in (*graph.rests_on, *graph.uses) if name in parts}
