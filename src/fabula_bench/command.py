@@ -134,7 +134,8 @@ def run_suite(
     that has litbank/ and poldracor/.
     """
     from fabula_bench.gold.about import GOLD
-    from fabula_bench.run import BenchRun, run
+    from fabula_bench.plan import BenchRun
+    from fabula_bench.run import run
     from fabula_bench.suite import DataOverrides, override_data, read_suite
 
     if suite == GOLD and batch:

@@ -18,6 +18,7 @@ from fabula.errors import FabulaError, SettingsError
 from fabula.graph.installed import graph, graphs
 from fabula.graph.recipes import with_bases
 from fabula.models import prompts
+from fabula.models.batch_options import BatchOptions
 from fabula_bench.data import SMOKE, describe_subset, read
 from fabula_bench.metrics import judging
 from fabula_bench.model import BenchQuestion, DataSet
@@ -48,6 +49,31 @@ class TestedSystem:
     series: str
     value: bool | int | float | str | None
     fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class BenchRun:
+    """What to run.
+
+    Attributes:
+        suite: The suite.
+        folder: Where the results are written.
+        given: Settings of the run and models from flags.
+        data: The folder of the data set, if it isn't that of the suite.
+        texts: The maximum number of texts, if it is less than the suite's.
+        questions: The maximum number of questions, if it is less than the suite's.
+        command: The command line that repeats the run.
+        batch: How graphs ask models by batches; None to call them directly.
+    """
+
+    suite: Suite
+    folder: Path
+    given: Mapping[str, Any]
+    data: Path | None = None
+    texts: int | None = None
+    questions: int | None = None
+    command: str = ""
+    batch: BatchOptions | None = None
 
 
 def read_data(suite: Suite, folder: Path | None) -> DataSet:

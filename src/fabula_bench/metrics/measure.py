@@ -1,16 +1,33 @@
-"""A metric: a function of a question and a result, and what is known of it."""
+"""A metric: a function of a question and a result, what it may use, and what is known of it."""
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from fabula_bench.metrics.answers import nonempty, remove_citations
-from fabula_bench.metrics.judges import Judges
+from fabula.models import Chat, Embedder
 from fabula_bench.model import BenchQuestion, Need, Result
 
+
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """The models that metrics may ask; None if there is none.
+
+    `languages` are ISO 639-1 codes by the id of a text; other texts are English, as the published
+    data sets are. `baseline` has the answers of the first system by the id of the question, for a
+    system that is compared with it.
+    """
+
+    chat: Chat | None = None
+    embedder: Embedder | None = None
+    languages: Mapping[str, str] = field(default_factory=dict)
+    baseline: Mapping[str, str] = field(default_factory=dict)
+
+
 Scoring = Callable[[BenchQuestion, Result, Judges], float | None]
+_CITED = re.compile(r"\s*\[\d+(?:\s*[,;]\s*\d+)*\]")
 RESULT_NEEDS = frozenset[Need]({"answer", "context"})
 """Needs that the result satisfies; others are satisfied by the question or the judges."""
 
@@ -97,3 +114,26 @@ def _judge_needs(judges: Judges) -> Iterator[Need]:
         yield "judge"
     if judges.embedder is not None:
         yield "embedder"
+
+
+def remove_citations(answer: str) -> str:
+    """Return an answer without its citations."""
+    return _CITED.sub("", answer).strip()
+
+
+def nonempty(references: Sequence[str]) -> list[str]:
+    """Return the references that aren't empty."""
+    return [reference for reference in references if reference.strip()]
+
+
+def best_score(answer: str, references: Sequence[str], score: Callable[[str, str], float]) -> float:
+    """Return the best score of an answer, without citations, over all references."""
+    text = remove_citations(answer)
+    return max(score(text, reference) for reference in nonempty(references))
+
+
+def score_nearest(
+    score: Callable[[str, str], float],
+) -> Callable[[BenchQuestion, Result, Judges], float]:
+    """Return a metric's function from one that compares an answer with one reference."""
+    return lambda question, result, _: best_score(result.answer, question.answers, score)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from fabula_bench.metrics.judges import Judges
-from fabula_bench.metrics.measure import Metric
+from fabula_bench.metrics.measure import Judges, Metric
 from fabula_bench.metrics.words import normalise
 from fabula_bench.model import BenchQuestion, GoldTriple, Result, Triple
 

@@ -124,7 +124,6 @@ def _run(recorded: Recorded) -> str:
         "data": f"{_data_name(run.data)}: {count_noun(run.data.texts, 'text')}, "
         f"{count_noun(len(run.questions), 'question')}",
         "subset": run.data.subset,
-        "licence of the data": run.data.licence,
         "systems": "; ".join(names),
         "baseline": names[0] if len(names) > 1 else "",
         "models": ", ".join(models),

@@ -1,4 +1,4 @@
-"""Calls and tokens, which are exact: by 1,000 chunks, expected before, and saved after an edit.
+"""Calls and tokens, which are exact: expected before, and saved after an edit.
 
 The naive count is the method's: a call for the details of each chunk, one to detect each cluster's
 aspects, one for each summary. The model is the tests' endpoint, which names about two aspects of a
@@ -31,34 +31,21 @@ WORDS = 80_000
 TEXTS = (15_000, 30_000, 60_000)
 DRAWS = 9
 NEW = "He paused, and the landlord's parrot said nothing at all about the herring."
-SETTINGS: dict[str, dict[str, Any]] = {
-    "the method's own": {"aspects.details_per_call": 1},
-    "4 chunks a call (default)": {"aspects.details_per_call": 4},
-    "8 chunks a call": {"aspects.details_per_call": 8},
-    "4, aspects with summaries": {
-        "aspects.details_per_call": 4,
-        "aspects.aspects_with_summaries": True,
-    },
-    "the preset economy": {"preset": "economy"},
-}
 GRAPH = "aspects"
 
 
 def measure(books: Path | None) -> list[Figure]:
-    """Cost by settings, by expectation, and by edit."""
+    """Cost by expectation, and by edit."""
     with Endpoint() as endpoint:
         return [
-            *_by_settings(endpoint, book(WORDS, books)),
             *_expected(endpoint, [book(words, books, seed) for seed, words in enumerate(TEXTS)]),
             *_edits(endpoint, book(WORDS, books)),
         ]
 
 
 @contextmanager
-def _models(endpoint: Endpoint, **settings: Any) -> Iterator[ModelFactory]:
-    models = ModelFactory(
-        Settings.read(base_url=endpoint.url, api_key="any", cache=False, **settings)
-    )
+def _models(endpoint: Endpoint) -> Iterator[ModelFactory]:
+    models = ModelFactory(Settings.read(base_url=endpoint.url, api_key="any", cache=False))
     try:
         yield models
     finally:
@@ -76,19 +63,6 @@ def _build(models: ModelFactory, text: str, **how: Any) -> tuple[Parts, dict[str
 
 def _total(steps: Mapping[str, Usage]) -> Usage:
     return sum(steps.values(), Usage())
-
-
-def _by_settings(endpoint: Endpoint, text: str) -> Iterator[Figure]:
-    for name, settings in SETTINGS.items():
-        with _models(endpoint, **settings) as models:
-            parts, steps = _build(models, text)
-        share = 1000 / len(text_chunks(parts[TEXT]))
-        usage = _total(steps)
-        yield Figure(f"1,000 chunks, {name}: calls", usage.calls * share, "")
-        yield Figure(f"1,000 chunks, {name}: prompt tokens", usage.prompt_tokens * share, "")
-        yield Figure(
-            f"1,000 chunks, {name}: completion tokens", usage.completion_tokens * share, ""
-        )
 
 
 def _expected(endpoint: Endpoint, texts: list[str]) -> Iterator[Figure]:

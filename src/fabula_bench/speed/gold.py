@@ -6,13 +6,12 @@ changed, less a margin. A change that makes one of them worse fails here.
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
-from fabula.config.model_factory import ModelFactory
+from fabula.build.outcome import SilentListener
 from fabula.config.settings import OFFLINE, STATIC
-from fabula_bench.gold.run import gold_settings, read_gold
-from fabula_bench.gold.run import measure as measure_texts
-from fabula_bench.gold.scores import summarise
+from fabula_bench.gold.run import NOVELS, PLAYS, GoldRun, run_gold
 from fabula_bench.speed.report import Figure
 
 FLOORS = {
@@ -43,18 +42,14 @@ FLOORS = {
 def measure(books: Path | None) -> list[Figure]:
     """Figures of all texts in litbank/ and poldracor/ beside the folder of books."""
     data = books.parent if books else Path()
-    if not books or not ((data / "litbank").is_dir() or (data / "poldracor").is_dir()):
+    if not books or not ((data / NOVELS).is_dir() or (data / PLAYS).is_dir()):
         return [Figure("not measured: --books names no folder beside litbank/", 0, "texts")]
-    texts, plays = read_gold(data)
-    models = ModelFactory(gold_settings({"model": OFFLINE, "embedding_model": STATIC}))
-    failed: list[str] = []
-    try:
-        scores, _, _ = measure_texts(texts, plays, data, models, lambda usage: None, failed)
-    finally:
-        models.close()
-    figures = summarise(scores)
+    with tempfile.TemporaryDirectory() as folder:
+        offline = {"model": OFFLINE, "embedding_model": STATIC}
+        outcome = run_gold(GoldRun(data, Path(folder), offline), SilentListener())
+    figures = outcome.systems[0].figures
     return [
-        Figure("texts that could not be measured", len(failed), "", 0, must=True),
+        Figure("texts that could not be measured", len(outcome.failed), "", 0, must=True),
         *(
             Figure(name, figures[name].mean, "", floor, at_least=True, must=True)
             for name, floor in FLOORS.items()

@@ -25,7 +25,7 @@ from fabula.ask.modes import modes
 from fabula.ask.query import Query
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import STATIC
-from fabula.graph import Edge, Node, Owner, Part, Record
+from fabula.graph import Edge, Part
 from fabula.graph.hits import Filters
 from fabula.graph.mode import Tools
 from fabula.graph.trace import Trace as Steps
@@ -34,8 +34,14 @@ from fabula.graphs.entities.network import Network, make_network, pagerank
 from fabula.graphs.entities.retrieval import read_network
 from fabula.models.counted import Meter
 from fabula.store import Store
-from fabula.text.document import Vector, Vectors
-from fabula_bench.speed.documents import DIMENSIONS, WORDS, documents
+from fabula_bench.speed.documents import (
+    DIMENSIONS,
+    WORDS,
+    documents,
+    make_node,
+    make_part,
+    to_unit,
+)
 from fabula_bench.speed.report import Figure, p95, seconds
 from fabula_bench.speed.server import connected, offline_settings, running
 
@@ -229,50 +235,41 @@ def _write(store: Store, size: Size) -> list[str]:
 
 
 def _part(text: Part, drawn: Drawn) -> Part:
-    owner = Owner(COLLECTION, "entities", text.owner.document)
     chunks = [node for node in text.nodes if node.label == "Chunk"]
-    rows = iter(_vectors(len(drawn.names) + len(drawn.relations), sum(drawn.mentions[0])))
-    ids = [f"{owner.document}-{row:04}" for row in range(len(drawn.names))]
-    nodes = []
-    edges = []
-    for row, name in enumerate(drawn.names):
-        properties: dict[str, Any] = {"name": name, "key": name.casefold(), "type": "person"}
-        properties |= {"names": [name], "counts": [len(drawn.mentions[row])]}
-        below = [chunks[chunk] for chunk in drawn.mentions[row]]
-        nodes.append(
-            _node(ids[row], "Entity", f"{name} is told of.", below, properties, next(rows))
+    count = len(drawn.names) + len(drawn.relations)
+    dice = np.random.default_rng(sum(drawn.mentions[0]))
+    vectors = iter(to_unit(dice.standard_normal((count, DIMENSIONS))))
+    ids = [f"{text.owner.document}-{row:04}" for row in range(len(drawn.names))]
+    nodes = [
+        make_node(
+            id,
+            "Entity",
+            f"{name} is told of.",
+            [chunks[chunk] for chunk in mentions],
+            next(vectors),
+            name=name,
+            key=name.casefold(),
+            type="person",
+            names=[name],
+            counts=[len(mentions)],
         )
+        for id, name, mentions in zip(ids, drawn.names, drawn.mentions, strict=True)
+    ]
+    edges = []
     for source, target, where in drawn.relations:
         id = f"{ids[source]}-{target:04}"
-        properties = {
-            "source": drawn.names[source],
-            "target": drawn.names[target],
-            "count": len(where),
-        }
+        ends = {"source": drawn.names[source], "target": drawn.names[target]}
         below = [chunks[chunk] for chunk in where]
-        nodes.append(_node(id, "Relation", "One knows the other.", below, properties, next(rows)))
+        nodes.append(
+            make_node(
+                id,
+                "Relation",
+                "One knows the other.",
+                below,
+                next(vectors),
+                count=len(where),
+                **ends,
+            )
+        )
         edges += [Edge("SOURCE", id, ids[source]), Edge("TARGET", id, ids[target])]
-    made_from = {"graph": "entities", "rests_on": {"text": text.record.fingerprint}}
-    labels = frozenset(("Entity", "Relation"))
-    return Part(owner, tuple(nodes), tuple(edges), Record(made_from), labels)
-
-
-def _node(
-    id: str,
-    label: str,
-    text: str,
-    below: Sequence[Node],
-    properties: Mapping[str, Any],
-    vector: Vector,
-) -> Node:
-    place = {name: below[0].properties[name] for name in ("section", "start", "end")}
-    common = {"text": text, "tokens": 8, "aspect": "", "level": 0}
-    return Node(
-        id, label, {**place, **common, **properties}, tuple(node.id for node in below), vector
-    )
-
-
-def _vectors(count: int, seed: int) -> Vectors:
-    rows = np.random.default_rng(abs(seed)).standard_normal((count, DIMENSIONS))
-    vectors: Vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-    return vectors
+    return make_part(text, "entities", nodes, edges, "Entity", "Relation")

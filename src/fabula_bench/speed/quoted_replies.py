@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import random
 import re
+import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 from fabula.text.folding import printed_words, search_words
 from fabula.text.sentences import spans
@@ -19,82 +21,10 @@ from fabula.text.sentences import spans
 MAX_WORDS = 40
 FAR = 3_000
 """Characters between two places that no ellipsis may join."""
-OTHER_SCRIPTS = {
-    "ru": (
-        "Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива "
-        "по-своему. Всё смешалось в доме Облонских. Жена узнала, что муж был в связи с бывшею в "
-        "их доме француженкою-гувернанткой, и объявила мужу, что не может жить с ним в одном доме. "
-        "Положение это продолжалось уже третий день и мучительно чувствовалось и самими супругами, "
-        "и всеми членами семьи, и домочадцами."
-    ),
-    "de": (
-        "Als Gregor Samsa eines Morgens aus unruhigen Träumen erwachte, fand er sich in seinem "
-        "Bett zu einem ungeheueren Ungeziefer verwandelt. Er lag auf seinem panzerartig harten "
-        "Rücken und sah, wenn er den Kopf ein wenig hob, seinen gewölbten, braunen, von "
-        "bogenförmigen Versteifungen geteilten Bauch. »Was ist mit mir geschehen?« dachte er. Es "
-        "war kein Traum. Sein Zimmer, ein richtiges, nur etwas zu kleines Menschenzimmer, lag "
-        "ruhig zwischen den vier wohlbekannten Wänden."
-    ),
-    "fr": (
-        "Longtemps, je me suis couché de bonne heure. Parfois, à peine ma bougie éteinte, mes yeux "
-        "se fermaient si vite que je n’avais pas le temps de me dire : « Je m’endors. » Et, une "
-        "demi-heure après, la pensée qu’il était temps de chercher le sommeil m’éveillait ; je "
-        "voulais poser le volume que je croyais avoir encore dans les mains et souffler ma lumière."
-    ),
-    "es": (
-        "En un lugar de la Mancha, de cuyo nombre no quiero acordarme, no ha mucho tiempo que "
-        "vivía un hidalgo de los de lanza en astillero, adarga antigua, rocín flaco y galgo "
-        "corredor. Una olla de algo más vaca que carnero, salpicón las más noches, duelos y "
-        "quebrantos los sábados, consumían las tres partes de su hacienda."
-    ),
-    "el": (
-        "Ἄνδρα μοι ἔννεπε, Μοῦσα, πολύτροπον, ὃς μάλα πολλὰ\nπλάγχθη, ἐπεὶ Τροίης ἱερὸν "
-        "πτολίεθρον ἔπερσεν·\nπολλῶν δ’ ἀνθρώπων ἴδεν ἄστεα καὶ νόον ἔγνω,\nπολλὰ δ’ ὅ γ’ ἐν "
-        "πόντῳ πάθεν ἄλγεα ὃν κατὰ θυμόν,\nἀρνύμενος ἥν τε ψυχὴν καὶ νόστον ἑταίρων."
-    ),
-    "he": (
-        "בְּרֵאשִׁית בָּרָא אֱלֹהִים אֵת הַשָּׁמַיִם וְאֵת הָאָרֶץ. וְהָאָרֶץ הָיְתָה תֹהוּ וָבֹהוּ "
-        "וְחֹשֶׁךְ עַל פְּנֵי תְהוֹם וְרוּחַ אֱלֹהִים מְרַחֶפֶת עַל פְּנֵי הַמָּיִם. וַיֹּאמֶר "
-        "אֱלֹהִים יְהִי אוֹר וַיְהִי אוֹר."
-    ),
-    "ar": (
-        "فِي الْبَدْءِ خَلَقَ اللهُ السَّمَاوَاتِ وَالأَرْضَ. وَكَانَتِ الأَرْضُ خَرِبَةً وَخَالِيَةً "
-        "وَعَلَى وَجْهِ الْغَمْرِ ظُلْمَةٌ وَرُوحُ اللهِ يَرِفُّ عَلَى وَجْهِ الْمِيَاهِ. وَقَالَ اللهُ "
-        "لِيَكُنْ نُورٌ فَكَانَ نُورٌ."
-    ),
-    "zh": (
-        "話說天下大勢，分久必合，合久必分。周末七國分爭，并入於秦。及秦滅之後，楚、漢分爭，又并入於漢。"
-        "漢朝自高祖斬白蛇而起義，一統天下。後來光武中興，傳至獻帝，遂分為三國。"
-    ),
-    "ja": (
-        "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。何でも薄暗いじめじめした所で"
-        "ニャーニャー泣いていた事だけは記憶している。吾輩はここで始めて人間というものを見た。"
-    ),
-    "hi": (
-        "जुम्मन शेख और अलगू चौधरी में गाढ़ी मित्रता थी। साझे में खेती होती थी। कुछ लेन-देन में भी "
-        "साझा था। एक को दूसरे पर अटल विश्वास था। जुम्मन जब हज करने गये थे, तब अपना घर अलगू को सौंप गये थे।"
-    ),
-    "th": (
-        "กาลครั้งหนึ่งนานมาแล้วมีชายชราคนหนึ่งอาศัยอยู่ในหมู่บ้านเล็กๆ ริมแม่น้ำ "
-        "เขาทำนาและเลี้ยงควายอยู่กับหลานสาวของเขา ทุกเช้าเขาเดินไปตลาดเพื่อขายข้าวและผลไม้"
-    ),
-}
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+OTHER_SCRIPTS: dict[str, str] = _DATA["texts"]
 """Beginnings of books in other languages and scripts."""
-NEGATIONS = {
-    "en": "not",
-    "pl": "nie",
-    "ru": "не",
-    "de": "nicht",
-    "fr": "pas",
-    "es": "no",
-    "he": "לא",
-    "ar": "لا",
-    "zh": "不",
-    "ja": "ない",
-    "hi": "नहीं",
-    "th": "ไม่",
-    "el": "οὐ",
-}
+NEGATIONS: dict[str, str] = _DATA["negations"]
 DENIES = re.compile(
     r"n[’']t\b|\b(?:not?|nor|never|none|nothing|nobody|nowhere|without|cannot|neither|hardly|nie|"
     r"nigdy|nic|ni|не|ни|нет|никогда|jamais|ne|pas|point|rien|non|mai|nada|nunca|kein\w*|nichts?|nie)\b",
