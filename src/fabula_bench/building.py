@@ -30,19 +30,10 @@ def build_parts(
     *,
     dry: bool = False,
 ) -> Parts:
-    """Build graphs of a document, each after those that it rests on.
+    """Build graphs of a document, each after those that it rests on. May raise ModelError.
 
-    Args:
-        document: The document.
-        graphs: The graphs.
-        models: The models that are asked.
-        meter: Counts what they are asked.
-        previous: The parts of the document's previous version, to be used again.
-        means: Averages over other documents, which an estimate (`dry`) expects.
-        dry: Whether placeholders stand for the models.
-
-    Raises:
-        ModelError: A model can't be asked, or leaves out more than a graph may lack.
+    `previous` are the parts of the document's previous version, to be used again. If `dry`,
+    placeholders stand for the models, and `means` are averages over other documents.
     """
     recipes = models.recipes(document.sha256, graphs)
     names = [graph.name for graph in graphs]

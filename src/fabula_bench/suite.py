@@ -82,14 +82,7 @@ class DataPart(_Part):
 
 @dataclass(frozen=True, slots=True)
 class DataOverrides:
-    """What a run takes of other data than its suite says; None leaves it to the suite.
-
-    Attributes:
-        set: The data set.
-        part: Its part, several joined by '+', or `all`.
-        hard: Whether only questions of the hard subset are asked.
-        only: The subset of the texts.
-    """
+    """What a run takes of other data than its suite says; None leaves it to the suite."""
 
     set: str | None = None
     part: str | None = None

@@ -44,15 +44,7 @@ MAX_FILE_BYTES = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class GoldRun:
-    """What to measure.
-
-    Attributes:
-        data: The folder that has litbank/ and poldracor/, or one of them.
-        folder: Where the results are written.
-        given: Settings of the run and models from flags.
-        texts: The maximum number of novels, and of plays.
-        command: The command line that repeats the run.
-    """
+    """What to measure, as in BenchRun; `texts` is how many novels, and how many plays, at most."""
 
     data: Path
     folder: Path
@@ -142,13 +134,8 @@ def measure(
 ) -> tuple[list[TextScores], list[novels.AliasPair], Mapping[str, Usage]]:
     """Return the scores of all texts, the pairs of given names, and what models were asked.
 
-    Args:
-        texts: The passages of novels.
-        plays: The plays.
-        data: The folder of the data; whole books are looked for in it.
-        models: The models that graphs are built with.
-        report: Called for each text with what models were asked so far.
-        failed: Gets a message for each text that can't be measured.
+    Whole books are looked for in the folder `data`. `report` is called for each text with what
+    models were asked so far; `failed` gets a message for each text that can't be measured.
     """
     all_scores: list[TextScores] = []
     all_pairs: list[novels.AliasPair] = []

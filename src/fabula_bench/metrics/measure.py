@@ -37,13 +37,9 @@ class Metric:
     """A metric.
 
     Attributes:
-        name: Its name in suites and results.
         source: The paper or library that defines it.
         blind: A sentence about what it cannot measure.
         needs: What question, result and judges must have before `how` is called.
-        how: Calculates the value.
-        lowest: The lower end of its range.
-        highest: The upper end of its range.
         empty: The value of a result without the answer or the context: it is a miss, which must
             not be left out of a mean.
         library: The package that it imports.

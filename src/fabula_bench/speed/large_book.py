@@ -26,7 +26,7 @@ import numpy as np
 
 from fabula.graph import Node, Part
 from fabula_bench.speed.books import STORY
-from fabula_bench.speed.children import Child, address_of_environment, obey, start
+from fabula_bench.speed.children import address_of_environment, obey, start
 from fabula_bench.speed.graphs import make_graph
 from fabula_bench.speed.report import Figure
 from fabula_bench.speed.server import connected, environment, running
@@ -62,11 +62,13 @@ def measure(books: Path | None) -> list[Figure]:
         with start("large_book", own, books or "") as writer, serving(own) as (_, key):
             writer.hear()
             requests = asyncio.run(_requests(key))
-            asyncio.run(_poll(key, requests, 10.0))  # first of each is planned and compiled
-            figures = list(_waits("at rest", asyncio.run(_poll(key, requests, 10.0))))
+            rest = partial(time.sleep, 10.0)
+            asyncio.run(_poll(key, requests, rest))  # first of each is planned and compiled
+            figures = list(_waits("at rest", asyncio.run(_poll(key, requests, rest))))
             for when, pause in MEANWHILE:
-                waits, seconds = asyncio.run(_poll_meanwhile(key, requests, writer, pause))
-                figures.append(Figure(f"{when}: writing it", seconds))
+                began = time.perf_counter()
+                waits = asyncio.run(_poll(key, requests, writer.work, pause))
+                figures.append(Figure(f"{when}: writing it", time.perf_counter() - began))
                 figures += _waits(when, waits, LONGEST_SECONDS)
     return figures
 
@@ -111,28 +113,15 @@ async def _requests(key: str) -> dict[str, Send]:
     }
 
 
-async def _poll(key: str, requests: dict[str, Send], seconds: float) -> dict[str, list[float]]:
-    until = time.perf_counter() + seconds
-    return await _poll_while(key, requests, PAUSE_SECONDS, lambda: time.perf_counter() < until)
-
-
-async def _poll_meanwhile(
-    key: str, requests: dict[str, Send], writer: Child, pause: float
-) -> tuple[dict[str, list[float]], float]:
-    """Send requests while the writer puts the book in; their waits, and the writer's seconds."""
-    done = asyncio.create_task(asyncio.to_thread(writer.work))
-    waits = await _poll_while(key, requests, pause, lambda: not done.done())
-    return waits, await done
-
-
-async def _poll_while(
-    key: str, requests: dict[str, Send], pause: float, is_on: Callable[[], bool]
+async def _poll(
+    key: str, requests: dict[str, Send], work: Callable[[], object], pause: float = PAUSE_SECONDS
 ) -> dict[str, list[float]]:
-    """Return the seconds that each kind of request waited, sent one after the other."""
+    """Return the seconds that each kind of request waited, one after the other, during a work."""
     waits: dict[str, list[float]] = {kind: [] for kind in requests}
+    working = asyncio.create_task(asyncio.to_thread(work))
 
     async def poll(kind: str, reader: httpx2.AsyncClient) -> None:
-        while is_on():
+        while not working.done():
             began = time.perf_counter()
             await requests[kind](reader)
             waits[kind].append(time.perf_counter() - began)

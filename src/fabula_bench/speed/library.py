@@ -109,7 +109,7 @@ class Book:
 
     def parts(self) -> list[Part]:
         """What is written."""
-        half = PASSAGES // 2
+        half, summaries = PASSAGES // 2, 3 * PASSAGES // 4
         texts, vectors, ids = self.texts(), self.vectors(), self.ids()
         title = f"Book {self.number}"
         text = make_text(self.collection, self.number, title, texts[:half], vectors[:half])
@@ -117,15 +117,12 @@ class Book:
         nodes = [
             make_node(
                 ids[index],
-                "Summary" if index < 3 * half // 2 else "Detail",
+                "Summary" if index < summaries else "Detail",
                 texts[index],
                 [chunks[index - half]],
                 vectors[index],
-                **(
-                    {"aspect": ASPECTS[1 + index % 7], "level": 1 + index % 3}
-                    if index < 3 * half // 2
-                    else {}
-                ),
+                aspect=ASPECTS[1 + index % 7] if index < summaries else "",
+                level=1 + index % 3 if index < summaries else 0,
             )
             for index in range(half, PASSAGES)
         ]

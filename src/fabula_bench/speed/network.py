@@ -194,33 +194,27 @@ def _large() -> Iterator[Figure]:
 def _columns(
     count: int,
 ) -> tuple[Mapping[str, Any], list[str], Mapping[str, Any], Mapping[str, Any]]:
-    cast: dict[str, list[Any]] = {
-        name: [] for name in ("ids", "keys", "names", "counts", "types", "sources")
-    }
-    links: dict[str, list[Any]] = {
-        name: [] for name in ("ids", "starts", "ends", "counts", "sources", "keywords")
-    }
-    chunks: list[str] = []
+    cast, links, chunks = [], [], []
     for number in range(count):
         drawn = draw(number, WALKED)
-        properties = [f"chunk{number:08}{row:08}" for row in range(WALKED.chunks)]
-        chunks += properties
-        for row, name in enumerate(drawn.names):
-            cast["ids"].append(f"entity{number:08}{row:08}")
-            cast["keys"].append(name.casefold())
-            cast["names"].append([name])
-            cast["counts"].append([len(drawn.mentions[row])])
-            cast["types"].append("person")
-            cast["sources"].append([properties[chunk] for chunk in drawn.mentions[row]])
+        own = [f"chunk{number:08}{row:08}" for row in range(WALKED.chunks)]
+        ids = [f"entity{number:08}{row:08}" for row in range(WALKED.entities)]
+        chunks += own
+        for id, name, mentions in zip(ids, drawn.names, drawn.mentions, strict=True):
+            sources = [own[chunk] for chunk in mentions]
+            cast.append((id, name.casefold(), [name], [len(sources)], "person", sources))
         for source, target, where in drawn.relations:
-            links["ids"].append(f"relation{number:08}{source:04}{target:04}")
-            links["starts"].append(f"entity{number:08}{source:08}")
-            links["ends"].append(f"entity{number:08}{target:08}")
-            links["counts"].append(len(where))
-            links["sources"].append([properties[chunk] for chunk in where])
-            links["keywords"].append(["word"])
-    none: dict[str, list[Any]] = {name: [] for name in links}
-    return cast, chunks, links, none
+            sources = [own[chunk] for chunk in where]
+            id = f"relation{number:08}{source:04}{target:04}"
+            links.append((id, ids[source], ids[target], len(where), sources, ["word"]))
+
+    def columns(names: str, rows: list[Any]) -> dict[str, list[Any]]:
+        values = zip(*rows, strict=True) if rows else [()] * len(names.split())
+        return dict(zip(names.split(), map(list, values), strict=True))
+
+    of_links = "ids starts ends counts sources keywords"
+    of_cast = "ids keys names counts types sources"
+    return columns(of_cast, cast), chunks, columns(of_links, links), columns(of_links, [])
 
 
 def _write(store: Store, size: Size) -> list[str]:

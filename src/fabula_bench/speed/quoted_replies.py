@@ -25,6 +25,7 @@ _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="ut
 OTHER_SCRIPTS: dict[str, str] = _DATA["texts"]
 """Beginnings of books in other languages and scripts."""
 NEGATIONS: dict[str, str] = _DATA["negations"]
+CONFUSED: dict[str, str] = _DATA["confused"]
 DENIES = re.compile(
     r"n[’']t\b|\b(?:not?|nor|never|none|nothing|nobody|nowhere|without|cannot|neither|hardly|nie|"
     r"nigdy|nic|ni|не|ни|нет|никогда|jamais|ne|pas|point|rien|non|mai|nada|nunca|kein\w*|nichts?|nie)\b",
@@ -40,14 +41,7 @@ PAIRS = ("“”", '""', "‘’", "«»", "„“", "»«", "「」", "''")
 
 @dataclass(frozen=True)
 class QuotedBook:
-    """A text that quotations are taken from.
-
-    Attributes:
-        title: Its title.
-        language: An ISO 639-1 code.
-        text: Its text, as the graph has it.
-
-    """
+    """A text, as the graph has it, that quotations are taken from."""
 
     title: str
     language: str
@@ -98,16 +92,9 @@ class QuotedBook:
 
 @dataclass(frozen=True)
 class QuotedReply:
-    """A reply that quotes once.
+    """A reply that quotes once, with a quotation that was made in a way (`kind`).
 
-    Attributes:
-        kind: How the quotation was made.
-        text: The reply; its only citation is [1].
-        quotation: What is between the marks.
-        book: The number of the book that is asked and cited.
-        place: A character of the book; the chunk there is what [1] stands for.
-        question: The question.
-
+    Its only citation is [1], which stands for the chunk at a place, a character, of a book.
     """
 
     kind: str
@@ -115,7 +102,6 @@ class QuotedReply:
     quotation: str
     book: int
     place: int
-    question: str = "What is said?"
 
 
 def true_replies(books: Sequence[QuotedBook], count: int, seed: int = 0) -> Iterator[QuotedReply]:
@@ -153,11 +139,9 @@ def false_replies(books: Sequence[QuotedBook], count: int, seed: int = 0) -> Ite
             continue
         start, end = draw.choice(book.sentences)
         quotation = FALSE[kind](book.text[start:end], book, draw)
-        if (
-            not quotation
-            or len(search_words(quotation)) < 3
-            or any(b.has(quotation) for b in books)
-        ):
+        if not quotation or len(search_words(quotation)) < 3:
+            continue
+        if any(each.has(quotation) for each in books):
             continue
         made += 1
         yield QuotedReply(kind, _reply(quotation, draw), quotation, number, start)
@@ -441,21 +425,8 @@ def _confuse(text: str, book: QuotedBook, draw: random.Random) -> str | None:
     return " ".join(words)
 
 
-CONFUSED = {
-    "house": "horse", "horse": "house", "better": "bitter", "letter": "litter", "night": "eight",
-    "quiet": "quite", "quite": "quiet", "though": "through", "through": "though",
-    "thought": "though", "where": "there", "there": "where", "round": "sound", "hand": "hind",
-    "world": "word", "words": "worlds", "fire": "fine", "light": "fight", "father": "farther",
-    "dead": "deaf", "ghost": "ghosts", "looked": "locked", "could": "would",
-    "would": "could", "walked": "talked", "heart": "hearth", "morning": "mourning",
-    "desert": "dessert", "angel": "angle", "sight": "slight", "breath": "breadth",
-    "bright": "fright", "company": "campany", "stranger": "strangler", "minister": "minster",
-    "country": "county", "immortal": "immoral", "ordinary": "ordinal", "scared": "sacred",
-}  # fmt: skip
-
-
 def _like(word: str, book: QuotedBook) -> list[str]:
-    near = [CONFUSED[word]] if word in CONFUSED and CONFUSED[word] != "campany" else []
+    near = [CONFUSED[word]] if word in CONFUSED else []
     return near + [
         each
         for each in book.vocabulary

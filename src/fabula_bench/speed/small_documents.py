@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import logging
 import tempfile
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
@@ -138,7 +137,8 @@ def _remove(store: Store, built: Sequence[BuiltParts]) -> None:
 def _commit_all(store: Store, built: Sequence[BuiltParts], lanes: int) -> None:
     settings = offline_settings(collection=COLLECTION)
     with closing(ModelFactory(settings)) as models, ThreadPoolExecutor(lanes) as pool:
-        prepare = _prepare_once(store, built[0].parts[0].owner.collection, models.embedder.model)
+        model = models.embedder.model
+        store.prepare(built[0].parts[0].owner.collection, model, built[0].dimensions)
         job, meter, progress = TaskGroup(models.workers), Meter(), SilentProgress()
 
         def write(parts: BuiltParts) -> None:
@@ -146,19 +146,6 @@ def _commit_all(store: Store, built: Sequence[BuiltParts], lanes: int) -> None:
             names = [f"document {owner.document}"]
             held = hold_lock(store, owner.collection, names, names[0], job, progress)
             with held as (lock, checked):
-                commit(parts, store, models.embedder.model, lock, checked, meter, Stop(), prepare)
+                commit(parts, store, model, lock, checked, meter, Stop(), lambda dimensions: None)
 
         list(pool.map(write, built))
-
-
-def _prepare_once(store: Store, collection: str, model: str) -> Callable[[int], None]:
-    """Make a collection ready for the first document, as a run does."""
-    ready, lock = set[int](), threading.Lock()
-
-    def prepare(dimensions: int) -> None:
-        with lock:
-            if dimensions not in ready:
-                store.prepare(collection, model, dimensions)
-                ready.add(dimensions)
-
-    return prepare

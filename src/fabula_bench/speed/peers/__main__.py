@@ -41,9 +41,9 @@ def main(
         total = sum(outcome.indexing.spent.values(), Usage())
         tokens = total.prompt_tokens + total.completion_tokens
         note = outcome.skipped or "; ".join(outcome.failed[:1])
-        answered = f"{outcome.answered} of {outcome.questions}"
+        answered = f"{outcome.answered} of {outcome.asked}"
         seconds = f"{outcome.indexing.seconds:.1f}"
-        click.echo(ROW.format(outcome.peer.name, answered, seconds, total.calls, tokens, note))
+        click.echo(ROW.format(outcome.name, answered, seconds, total.calls, tokens, note))
 
 
 if __name__ == "__main__":

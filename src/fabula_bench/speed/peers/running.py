@@ -69,9 +69,12 @@ class Outcome:
     `skipped` says why it stopped, before or amid its questions.
     """
 
-    peer: Peer
+    name: str
+    title: str
+    package: str
+    licence: str
     models: Mapping[str, str]
-    questions: int
+    asked: int
     answered: int = 0
     indexing: Cost = field(default_factory=Cost)
     failed: list[str] = field(default_factory=list)
@@ -239,8 +242,10 @@ def run(
         }
         for peer in peers:
             say(f"{peer.title} {peer.version}")
+            package = f"{peer.package}=={peer.version}"
             names = {name: getattr(settings, name) for name in MODELS}
-            outcome = Outcome(peer, names, len(found.questions))
+            asked = len(found.questions)
+            outcome = Outcome(peer.name, peer.title, package, peer.licence, names, asked)
             indexes = folder.resolve() / PEERS / peer.home
             try:
                 asking = Asking(peer, peer.install(cache), indexes, proxy, environment, system.ask)
@@ -329,18 +334,7 @@ def _answered(peer: Peer, log: Log) -> set[str]:
 def _keep(folder: Path, outcomes: Sequence[Outcome], log: Log) -> None:
     """Write peers.json, and put the peers among the systems of run.json; earlier ones stay."""
     entries = (read_json(folder / PEERS_FILE) or {}) | {
-        outcome.peer.name: {
-            "title": outcome.peer.title,
-            "package": f"{outcome.peer.package}=={outcome.peer.version}",
-            "licence": outcome.peer.licence,
-            "models": dict(outcome.models),
-            "asked": outcome.questions,
-            "answered": outcome.answered,
-            "indexing": asdict(outcome.indexing),
-            "failed": outcome.failed,
-            "skipped": outcome.skipped,
-        }
-        for outcome in outcomes
+        outcome.name: asdict(outcome) for outcome in outcomes
     }
     run = read_json(folder / RUN) or {}
     own = [system for system in run["systems"] if not system["name"].startswith(PEER)]
