@@ -136,7 +136,7 @@ def run_suite(
     from fabula_bench.gold import GOLD
     from fabula_bench.plan import BenchRun
     from fabula_bench.run import run
-    from fabula_bench.suite import DataOverrides, override_data, read_suite
+    from fabula_bench.suite import DataOverrides, read_suite
 
     if suite == GOLD and batch:
         raise click.UsageError(f"The measurement {GOLD} can't be run by batches.")
@@ -144,7 +144,7 @@ def run_suite(
         _run_gold(out, data, limit, texts, given)
         return
     overrides = DataOverrides(given.pop(DATA_SET, None), part, hard, only)
-    chosen = override_data(read_suite(suite), overrides)
+    chosen = overrides.apply(read_suite(suite))
     folder = out or Path(RUNS, "-".join((chosen.name, *overrides.words)))
     bench = BenchRun(
         suite=chosen,

@@ -89,8 +89,8 @@ class DataOverrides:
     hard: bool | None = None
     only: Only | None = None
 
-    def apply(self, part: DataPart) -> DataPart:
-        """Return the data of a suite with these overrides.
+    def apply(self, suite: Suite) -> Suite:
+        """Return a suite with these overrides of its data.
 
         Another data set comes with its usual part and all of its questions; neither it nor another
         part is among the few texts that are shipped.
@@ -99,6 +99,7 @@ class DataOverrides:
             SettingsError: The data set has no usual part, as one's own.
             DataError: There is no such data set.
         """
+        part = suite.data
         if self.set is not None and self.set != part.set:
             usual = self.part or usual_part(self.set)
             if not usual:
@@ -107,9 +108,8 @@ class DataOverrides:
         elif self.part is not None and self.part != part.part:
             part = part.model_copy(update={"part": self.part, "shipped": False})
         changes = {"hard": self.hard, "only": self.only}
-        return part.model_copy(
-            update={name: value for name, value in changes.items() if value is not None}
-        )
+        chosen = {name: value for name, value in changes.items() if value is not None}
+        return suite.model_copy(update={"data": part.model_copy(update=chosen)})
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -203,11 +203,6 @@ class Suite(_Part):
                 self.sweep.systems, list(self.systems), "sweep.systems: ", what="system"
             )
         return self
-
-
-def override_data(suite: Suite, overrides: DataOverrides) -> Suite:
-    """Return a suite with other data. May raise what `DataOverrides.apply` raises."""
-    return suite.model_copy(update={"data": overrides.apply(suite.data)})
 
 
 def shipped_suites() -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fabula.models import Chat, Embedder
@@ -62,19 +62,19 @@ class Metric:
 
         May raise ModelError.
         """
-        available = {*_question_needs(question), *_judge_needs(judges)}
+        available = _question_needs(question) | _judge_needs(judges)
         if question.id in judges.baseline:
             available.add("baseline")
         if not self.needs - RESULT_NEEDS <= available:
             return None
-        if not self.needs & RESULT_NEEDS <= {*_result_needs(result)}:
+        if not self.needs & RESULT_NEEDS <= _result_needs(result):
             return self.empty
         return self.how(question, result, judges)
 
 
 def missing(metric: Metric, judges: Judges) -> str:
     """Return why a metric can't be used, and what to do, or '' if it can."""
-    unmet = metric.needs & {"judge", "embedder"} - {*_judge_needs(judges)}
+    unmet = metric.needs & {"judge", "embedder"} - _judge_needs(judges)
     if unmet:
         what = {"judge": "a chat model that judges", "embedder": "an embedding model"}
         needed = " and ".join(what[need] for need in sorted(unmet))
@@ -87,29 +87,24 @@ def missing(metric: Metric, judges: Judges) -> str:
     return ""
 
 
-def _question_needs(question: BenchQuestion) -> Iterator[Need]:
-    if nonempty(question.answers):
-        yield "answers"
-    if question.options and question.right is not None:
-        yield "options"
-    if nonempty(question.evidence):
-        yield "evidence"
-    if question.triples:
-        yield "triples"
+def _question_needs(question: BenchQuestion) -> set[Need]:
+    there: dict[Need, bool] = {
+        "answers": bool(nonempty(question.answers)),
+        "options": bool(question.options) and question.right is not None,
+        "evidence": bool(nonempty(question.evidence)),
+        "triples": bool(question.triples),
+    }
+    return {need for need, is_there in there.items() if is_there}
 
 
-def _result_needs(result: Result) -> Iterator[Need]:
-    if remove_citations(result.answer):
-        yield "answer"
-    if any(passage.text.strip() for passage in result.context):
-        yield "context"
+def _result_needs(result: Result) -> set[Need]:
+    answer: set[Need] = {"answer"} if remove_citations(result.answer) else set()
+    return answer | ({"context"} if any(each.text.strip() for each in result.context) else set())
 
 
-def _judge_needs(judges: Judges) -> Iterator[Need]:
-    if judges.chat is not None:
-        yield "judge"
-    if judges.embedder is not None:
-        yield "embedder"
+def _judge_needs(judges: Judges) -> set[Need]:
+    judge: set[Need] = {"judge"} if judges.chat is not None else set()
+    return judge | ({"embedder"} if judges.embedder is not None else set())
 
 
 def remove_citations(answer: str) -> str:

@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 import click
+import psutil
 
 from fabula_bench.speed import library, spoilers
 from fabula_bench.speed.report import Figure, shown, table_rows
@@ -62,14 +63,14 @@ def main(
     more = {"library": {"passages": passages}, "spoilers": {"probes": probes}}
     measured: dict[str, list[Figure]] = {}
     for part in parts or PARTS:
-        click.echo(f"{part} (load average {_load()})")
+        click.echo(f"{part} (load average {psutil.getloadavg()[0]:.1f})")
         module = import_module(f"fabula_bench.speed.{part.replace('-', '_')}")
         measured[part] = module.measure(books, **more.get(part, {}))
         click.echo(f"{shown(measured[part])}\n")
-    click.echo(f"load average at the end: {_load()}, of {os.cpu_count()} CPUs")
+    click.echo(f"load average at the end: {psutil.getloadavg()[0]:.1f}, of {os.cpu_count()} CPUs")
     every = [figure for figures in measured.values() for figure in figures]
     if strict:
-        machine = f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, load {_load()}"
+        machine = f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, load {psutil.getloadavg()[0]:.1f}"
         for part, figures in measured.items():
             size = f" --passages {passages}" if part == "library" else ""
             click.echo(table_rows(f"python -m fabula_bench.speed {part}{size}", figures, machine))
@@ -77,10 +78,6 @@ def main(
             raise click.ClickException(f"goals missed: {'; '.join(missed)}")
     if lost := [f.what for f in every if f.must and f.verdict == "missed"]:
         raise click.ClickException(f"below the floor: {'; '.join(lost)}")
-
-
-def _load() -> str:
-    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
 main()

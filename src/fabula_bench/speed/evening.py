@@ -137,19 +137,13 @@ async def _trouble(service: Service, admin: str, home: Path, diary: Diary) -> No
 def _bill(admin: str, notes: Path, before: int) -> list[Figure]:
     """The ledger beside what the endpoint answered since the service has been running."""
     prices = read_prices(None)
-    calls = tokens = 0
-    dollars = 0.0
-    for line in notes.read_text().splitlines()[before:]:
-        _, _, model, prompt, cached, completion = line.split()
-        usage = Usage(
-            calls=1,
-            prompt_tokens=int(prompt),
-            completion_tokens=int(completion),
-            cached_tokens=int(cached),
-        )
-        calls += 1
-        tokens += usage.prompt_tokens + usage.completion_tokens
-        dollars += prices[model].of(usage)
+    calls = [line.split()[2:] for line in notes.read_text().splitlines()[before:]]
+    usages = [
+        (model, Usage(1, int(prompt), int(completion), int(cached)))
+        for model, prompt, cached, completion in calls
+    ]
+    tokens = sum(usage.prompt_tokens + usage.completion_tokens for _, usage in usages)
+    dollars = sum(prices[model].of(usage) for model, usage in usages)
     spent = httpx2.get(
         f"{URL}/api/v1/usage?by=collection",
         headers={"Authorization": f"Bearer {admin}"},
@@ -157,12 +151,14 @@ def _bill(admin: str, notes: Path, before: int) -> list[Figure]:
     ).json()["items"]
     billed = {name: sum(row[name] or 0 for row in spent) for name in ("calls", "tokens", "money")}
     return [
-        Figure("calls that the endpoint answered", calls, "", note=f"ledger {billed['calls']}"),
+        Figure(
+            "calls that the endpoint answered", len(calls), "", note=f"ledger {billed['calls']}"
+        ),
         Figure("tokens", tokens, "", note=f"ledger {billed['tokens']}"),
         Figure("dollars", dollars, "$", note=f"ledger {billed['money']:.4f}"),
         Figure(
             "calls not billed",
-            calls - billed["calls"],
+            len(calls) - billed["calls"],
             "",
             note="those in flight when the service was killed, three times",
         ),

@@ -7,6 +7,7 @@ changed, less a margin. A change that makes one of them worse fails here.
 from __future__ import annotations
 
 import tempfile
+import tomllib
 from pathlib import Path
 
 from fabula.build.outcome import SilentListener
@@ -14,28 +15,9 @@ from fabula.config.settings import OFFLINE, STATIC
 from fabula_bench.gold.run import NOVELS, PLAYS, GoldRun, run_gold
 from fabula_bench.speed.report import Figure
 
-FLOORS = {
-    "aliases of persons, names given, precision": 0.93,
-    "aliases of persons, names given, recall": 0.77,
-    "aliases of persons, from the text, precision": 0.89,
-    "aliases of persons, from the text, recall": 0.73,
-    "persons, precision": 0.81,
-    "persons, recall": 0.62,
-    "persons, F1": 0.70,
-    "persons, found by any name": 0.68,
-    "places, precision": 0.75,
-    "places, recall": 0.26,
-    "places, F1": 0.39,
-    "quotations, F1": 0.92,
-    "speakers": 0.65,
-    "events, precision": 0.67,
-    "events, recall": 0.02,
-    "persons who speak, F1": 0.90,
-    "speakers of speeches": 0.96,
-    "edges of the network, F1": 0.90,
-    "edges of the network, F1, mean of plays": 0.93,
-    "weighted degrees, rank correlation": 0.96,
-}
+FLOORS: dict[str, float] = tomllib.loads(
+    Path(__file__).with_name("floors.toml").read_text(encoding="utf-8")
+)
 """The least that each measure may be."""
 
 

@@ -26,6 +26,7 @@ OTHER_SCRIPTS: dict[str, str] = _DATA["texts"]
 """Beginnings of books in other languages and scripts."""
 NEGATIONS: dict[str, str] = _DATA["negations"]
 CONFUSED: dict[str, str] = _DATA["confused"]
+SPELLINGS: dict[str, str] = _DATA["spellings"]
 DENIES = re.compile(
     r"n[’']t\b|\b(?:not?|nor|never|none|nothing|nobody|nowhere|without|cannot|neither|hardly|nie|"
     r"nigdy|nic|ni|не|ни|нет|никогда|jamais|ne|pas|point|rien|non|mai|nada|nunca|kein\w*|nichts?|nie)\b",
@@ -273,27 +274,13 @@ def _put_in_brackets(text: str, book: QuotedBook, draw: random.Random) -> str | 
     return " ".join(words)
 
 
-SPELLINGS = (
-    (r"\b(\w{3,})our(s|ed|ing|able|ful)?\b", r"\1or\2"),
-    (r"\b(\w{4,})is(e|ed|ing)\b", r"\1iz\2"),
-    (r"\bgrey", "gray"),
-    (r"\bto-(day|night|morrow)\b", r"to\1"),
-    (r"\bsome one\b", "someone"),
-    (r"\bany one\b", "anyone"),
-    (r"\bevery one\b", "everyone"),
-    (r"\bconnexion", "connection"),
-    (r"\bgaol", "jail"),
-    (r"(\w[aeiou]\w*[ae])ll(ed|ing)\b", r"\1l\2"),
-)
-
-
 def _respell(text: str, book: QuotedBook, draw: random.Random) -> str | None:
     """Return an English text in American spelling, or as it was printed in 1620."""
     if book.language != "en":
         return None
     if draw.random() < 0.5:
         return re.sub(r"(?<=[a-z])v(?=[a-z])", "u", re.sub(r"\bu(?=[a-z])", "v", text))
-    for pattern, replacement in SPELLINGS:
+    for pattern, replacement in SPELLINGS.items():
         text = re.sub(pattern, replacement, text)
     return text
 

@@ -210,14 +210,11 @@ def _first(lines: Sequence[str], last: int, flat: str, offsets: Sequence[int]) -
     return min(last, max(offsets[at + length - 1] + 1 for at, length in ends))
 
 
-def probe(
-    collection: Collection, entry: Entry, places: Sequence[int], count: int, seed: int = 0
-) -> Probing:
+def probe(collection: Collection, entry: Entry, places: Sequence[int], count: int) -> Probing:
     """Ask about so many secrets, each with a place before it, and look for secrets in all replies.
 
     The collection's models are offline, the document has all graphs, and places are in characters.
     """
-    drawn = random.Random(seed)
     secrets = secrets_of(collection, entry)
     probing = Probing()
     text = "".join(chunk["text"] for chunk in collection.store.find_chunks(entry, 0, sys.maxsize))
@@ -232,7 +229,7 @@ def probe(
     turns = [(place, secret) for place in places for secret in later[place].secrets]
     if not turns:
         return probing
-    drawn.shuffle(turns)
+    random.Random(0).shuffle(turns)
     for number, (place, secret) in zip(range(count), cycle(turns), strict=False):
         mode = next(names)
         output = ask(collection, entry, secret.question, mode, place, whole=number % ANSWERED == 0)

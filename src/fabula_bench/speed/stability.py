@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
 from fabula.graphs.communities.contexts import ContextRenderer
@@ -38,12 +37,8 @@ FIFTH = 20.0
 KNOBS = DivisionOptions()
 
 
-@dataclass(frozen=True, slots=True)
-class Divided:
-    """A text's communities, and the digests of what their reports are written from."""
-
-    communities: tuple[Community, ...]
-    statements: frozenset[str]
+Divided = tuple[Sequence[Community], Set[str]]
+"""A text's communities, and the digests of what their reports are written from."""
 
 
 def measure(books: Path | None) -> list[Figure]:
@@ -56,16 +51,16 @@ def _measure(file: Path) -> Iterator[Figure]:
     document = load(file, "bench", 10**8)
     chunks = split(document, CHUNK_TOKENS)
     network = read(chunks, document.language)
-    whole = divide(network)
+    whole = communities, _ = divide(network)
     name = file.stem
-    yield Figure(f"{name}: communities", len(whole.communities), "")
-    top = [community.members for community in whole.communities if community.level == 0]
+    yield Figure(f"{name}: communities", len(communities), "")
+    top = [community.members for community in communities if community.level == 0]
     yield Figure(f"{name}: modularity", modularity(_weights(network), top), "")
     for what, share in EDITS.items():
         changed: dict[str, list[tuple[float, float]]] = {"": [], ", from nothing": []}
         for seed in range(REPEATED):
             now = read(edited(chunks, share, seed, document.language), document.language)
-            changed[""].append(differ(whole, divide(now, whole.communities)))
+            changed[""].append(differ(whole, divide(now, communities)))
             changed[", from nothing"].append(differ(whole, divide(now)))
         for how, figures in changed.items():
             goal = FIFTH if what == "one chunk" and not how else None
@@ -112,19 +107,15 @@ def divide(network: MemberNetwork, before: Sequence[Community] = ()) -> Divided:
     )
     renderer = ContextRenderer(network, KNOBS.report_tokens_in)
     reported = [community for community in communities if len(community.members) > 1]
-    return Divided(
-        tuple(communities), frozenset(renderer.render(community).digest for community in reported)
-    )
+    return communities, {renderer.render(community).digest for community in reported}
 
 
 def differ(was: Divided, now: Divided) -> tuple[float, float]:
     """The shares of communities that have other members, and of reports that read otherwise."""
-    before = {(community.level, community.members) for community in was.communities}
-    groups = sum(
-        (community.level, community.members) not in before for community in now.communities
-    )
-    reports = len(now.statements - was.statements)
-    return groups / max(1, len(now.communities)), reports / max(1, len(now.statements))
+    before = {(community.level, community.members) for community in was[0]}
+    groups = sum((community.level, community.members) not in before for community in now[0])
+    reports = len(now[1] - was[1])
+    return groups / max(1, len(now[0])), reports / max(1, len(now[1]))
 
 
 def edited(chunks: Sequence[Chunk], share: float, seed: int, language: str) -> list[Chunk]:
