@@ -68,9 +68,10 @@ def main(
         measured[part] = module.measure(books, **more.get(part, {}))
         click.echo(f"{shown(measured[part])}\n")
     click.echo(f"load average at the end: {psutil.getloadavg()[0]:.1f}, of {os.cpu_count()} CPUs")
+    load = f"{psutil.getloadavg()[0]:.1f}"
     every = [figure for figures in measured.values() for figure in figures]
     if strict:
-        machine = f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, load {psutil.getloadavg()[0]:.1f}"
+        machine = f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, load {load}"
         for part, figures in measured.items():
             size = f" --passages {passages}" if part == "library" else ""
             click.echo(table_rows(f"python -m fabula_bench.speed {part}{size}", figures, machine))

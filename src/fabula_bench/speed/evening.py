@@ -139,7 +139,7 @@ def _bill(admin: str, notes: Path, before: int) -> list[Figure]:
     prices = read_prices(None)
     calls = [line.split()[2:] for line in notes.read_text().splitlines()[before:]]
     usages = [
-        (model, Usage(1, int(prompt), int(completion), int(cached)))
+        (model, Usage(1, int(prompt), int(completion), cached_tokens=int(cached)))
         for model, prompt, cached, completion in calls
     ]
     tokens = sum(usage.prompt_tokens + usage.completion_tokens for _, usage in usages)

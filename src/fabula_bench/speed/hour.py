@@ -31,6 +31,7 @@ import psutil
 from fabula_bench.speed.books import book
 from fabula_bench.speed.readers import (
     NOVELS_PATH,
+    SHELF,
     SHELF_PATH,
     Diary,
     bring_book,
@@ -55,8 +56,6 @@ SECONDS = 3_600.0
 READERS = 20
 WORDS = 150_000
 """Of each book that comes in."""
-SHELF = (30_000, 30_000, 30_000)
-"""Words of the books that are read."""
 READ_SECONDS = 4.0
 """A reader asks, or opens a page, once in so many seconds."""
 QUOTATIONS = 500
@@ -75,7 +74,7 @@ def measure(books: Path | None) -> list[Figure]:
         endpoint(CALL_SECONDS, 1536) as url,
     ):
         service = make_service(Path(folder), Path(folder) / "home", url)
-        hour = _Hour(service, fill_shelf(service, Path(folder), SHELF, books), books)
+        hour = _Hour(service, fill_shelf(service, Path(folder), books), books)
         keys = [make_key(service, f"reader {number}", "read") for number in range(READERS + 1)]
         writers = [make_key(service, name, "write") for name in ("annotator", "attacker")]
         admin = make_key(service, "operator", "admin")
@@ -165,7 +164,7 @@ class _Hour:
     async def bring_books(self, operator: httpx2.AsyncClient, over: asyncio.Event) -> None:
         """Let one large book after the other come in."""
         while not over.is_set():
-            number = len(SHELF) + self.brought
+            number = SHELF + self.brought
             text = book(WORDS, self.books, number)
             with self.diary.time("a book"):
                 await bring_book(operator, text, f"Book {number}", self.diary)
@@ -175,7 +174,7 @@ class _Hour:
         """Import exact quotations of the books that are read, and count them by layer."""
         chance = random.Random(7)
         while not over.is_set():
-            number = len(self.layers) % len(SHELF)
+            number = len(self.layers) % SHELF
             document, layer = self.documents[number], f"layer {len(self.layers)}"
             quotes = [_cut(self.texts[number], 60, chance) for _ in range(QUOTATIONS)]
             content = _annotations(quotes)

@@ -21,6 +21,8 @@ from fabula_bench.speed.service import GIVE_UP_SECONDS, Service, client
 SHELF_PATH = "/api/v1/collections/default"
 """The collection that is read; books come into NOVELS_PATH."""
 NOVELS_PATH = "/api/v1/collections/novels"
+SHELF, VOLUME_WORDS = 3, 30_000
+"""The books that are read."""
 OVER = ("succeeded", "failed", "cancelled", "paused")
 
 
@@ -126,11 +128,9 @@ async def _read(
             await rest(over, pause())
 
 
-def fill_shelf(
-    service: Service, folder: Path, words: Sequence[int], books: Path | None
-) -> list[str]:
-    """Ingest books of so many words, which are read; return their texts."""
-    texts = [book(count, books, number) for number, count in enumerate(words)]
+def fill_shelf(service: Service, folder: Path, books: Path | None) -> list[str]:
+    """Ingest the books that are read; return their texts."""
+    texts = [book(VOLUME_WORDS, books, number) for number in range(SHELF)]
     for number, text in enumerate(texts):
         volume = folder / f"volume {number}.txt"
         volume.write_text(text)

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from fabula_bench.speed.books import book
-from fabula_bench.speed.readers import Diary, bring_book, fill_shelf, reading
+from fabula_bench.speed.readers import SHELF, Diary, bring_book, fill_shelf, reading
 from fabula_bench.speed.report import Figure, cpu_seconds, p95
 from fabula_bench.speed.service import (
     Service,
@@ -32,8 +32,6 @@ from fabula_bench.speed.service import (
 
 READERS = 20
 WORDS = 150_000
-SHELF = (30_000, 30_000, 30_000)
-"""Words of the books that are read."""
 CALL_SECONDS = 0.2
 IDLE_SECONDS = 40.0
 PAUSE_SECONDS = (0.5, 3.0)
@@ -49,7 +47,7 @@ def measure(books: Path | None) -> list[Figure]:
         endpoint(CALL_SECONDS, 1536) as url,
     ):
         service = make_service(Path(folder), Path(folder) / "home", url)
-        fill_shelf(service, Path(folder), SHELF, books)
+        fill_shelf(service, Path(folder), books)
         keys = [make_key(service, f"reader {number}", "read") for number in range(READERS)]
         admin = make_key(service, "operator", "admin")
         with started(service):
@@ -59,7 +57,7 @@ def measure(books: Path | None) -> list[Figure]:
 async def _live(service: Service, keys: list[str], admin: str, books: Path | None) -> list[Figure]:
     await wait_until_ready(admin)
     sizes = (WORDS // 2, WORDS, WORDS)
-    warm, first, second = (book(words, books, 3 + seed) for seed, words in enumerate(sizes))
+    warm, first, second = (book(words, books, SHELF + seed) for seed, words in enumerate(sizes))
     diaries = {name: Diary() for name in ("warm", "build", "idle", "busy")}
     pause = partial(random.Random(0).uniform, *PAUSE_SECONDS)
     async with client(admin) as operator:
