@@ -5,8 +5,10 @@ What misses its goal is shown, and no error, unless it is a floor that must be k
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -52,12 +54,14 @@ PARTS = (
     is_flag=True,
     help="print rows for the table of docs/scaling.md, and end with code 1 where a goal is missed",
 )
+@click.option("--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="write here")
 def main(
     parts: Sequence[str],
     books: Path | None,
     passages: int,
     probes: int,
     strict: bool,
+    file: Path | None,
 ) -> None:
     """Measures PARTS, or everything, on servers and endpoints of its own. Takes some minutes."""
     more = {"library": {"passages": passages}, "spoilers": {"probes": probes}}
@@ -69,6 +73,12 @@ def main(
         click.echo(f"{shown(measured[part])}\n")
     click.echo(f"load average at the end: {psutil.getloadavg()[0]:.1f}, of {os.cpu_count()} CPUs")
     load = f"{psutil.getloadavg()[0]:.1f}"
+    if file:
+        results = {
+            part: [asdict(figure) | {"verdict": figure.verdict} for figure in figures]
+            for part, figures in measured.items()
+        }
+        file.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     every = [figure for figures in measured.values() for figure in figures]
     if strict:
         machine = f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, load {load}"
