@@ -123,7 +123,12 @@ class RunRecord:
                 )
                 for metric in self._metrics.metrics
             ),
-            seeds={"questions": suite.seed} | _seeds(first),
+            seeds={"questions": suite.seed}
+            | {
+                name: seed
+                for name, seed in first.settings.values().items()
+                if name.endswith(".seed")
+            },
             versions=self.versions,
             limits={
                 "max_calls": self.bench.given.get("max_calls"),
@@ -244,13 +249,6 @@ def _difference(
                 return f"{key} {value!r} for {name!r}, and this one {settings[key]!r}"
         return f"other filters or aspects for {name!r}"
     return "other systems"
-
-
-def _seeds(system: TestedSystem) -> dict[str, int]:
-    """Return the seeds of a system's graphs by their full names."""
-    return {
-        name: value for name, value in system.settings.values().items() if name.endswith(".seed")
-    }
 
 
 def _versions() -> dict[str, str]:

@@ -82,8 +82,6 @@ def align_clusters(
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
     """Return Spearman's rank correlation; equal values share their mean rank, None if undefined."""
-    if len(first) < 3:
-        return None
-    if len(set(first)) == 1 or len(set(second)) == 1:
+    if len(first) < 3 or 1 in (len(set(first)), len(set(second))):
         return None
     return float(spearmanr(first, second).statistic)

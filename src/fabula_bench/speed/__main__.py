@@ -71,8 +71,8 @@ def main(
         module = import_module(f"fabula_bench.speed.{part.replace('-', '_')}")
         measured[part] = module.measure(books, **more.get(part, {}))
         click.echo(f"{shown(measured[part])}\n")
-    click.echo(f"load average at the end: {psutil.getloadavg()[0]:.1f}, of {os.cpu_count()} CPUs")
     load = f"{psutil.getloadavg()[0]:.1f}"
+    click.echo(f"load average at the end: {load}, of {os.cpu_count()} CPUs")
     if file:
         results = {
             part: [asdict(figure) | {"verdict": figure.verdict} for figure in figures]

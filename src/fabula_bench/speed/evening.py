@@ -144,11 +144,9 @@ def _bill(admin: str, notes: Path, before: int) -> list[Figure]:
     ]
     tokens = sum(usage.prompt_tokens + usage.completion_tokens for _, usage in usages)
     dollars = sum(prices[model].of(usage) for model, usage in usages)
-    spent = httpx2.get(
-        f"{URL}/api/v1/usage?by=collection",
-        headers={"Authorization": f"Bearer {admin}"},
-        timeout=60,
-    ).json()["items"]
+    headers = {"Authorization": f"Bearer {admin}"}
+    url = f"{URL}/api/v1/usage?by=collection"
+    spent = httpx2.get(url, headers=headers, timeout=60).json()["items"]
     billed = {name: sum(row[name] or 0 for row in spent) for name in ("calls", "tokens", "money")}
     return [
         Figure(

@@ -73,9 +73,8 @@ class QuotedBook:
     def vocabulary(self) -> list[str]:
         """The words as they are printed in lower case inside sentences, of five letters or more."""
         printed = {self.text[start:end] for _, start, end in self.words}
-        return sorted(
-            word for word in printed if len(word) > (4 if self.language not in UNSPACED else 0)
-        )
+        fewest = 1 if self.language in UNSPACED else 5
+        return sorted(word for word in printed if len(word) >= fewest)
 
     @cached_property
     def names(self) -> list[str]:
@@ -227,10 +226,8 @@ def _without_marks(text: str, book: QuotedBook, draw: random.Random) -> str | No
     """Return a text without diacritics or vowel points."""
     if book.language in ("hi", "th", "ja", "ru", "zh"):
         return None
-    decomposed = unicodedata.normalize("NFD", text)
-    return "".join(each for each in decomposed if unicodedata.category(each) != "Mn").replace(
-        "ł", "l"
-    )
+    decomposed = unicodedata.normalize("NFD", text.replace("ł", "l"))
+    return "".join(each for each in decomposed if unicodedata.category(each) != "Mn")
 
 
 def _typewriter(text: str, book: QuotedBook, draw: random.Random) -> str | None:
@@ -303,9 +300,7 @@ def _write_verse(text: str, book: QuotedBook, draw: random.Random) -> str | None
 def _slip(text: str, book: QuotedBook, draw: random.Random) -> str | None:
     """Return a text with two letters exchanged inside one long word that makes no other word."""
     words = text.split(" ")
-    long = [
-        n for n, word in enumerate(words) if len(word) > 8 and word.isalpha() and word.islower()
-    ]
+    long = [n for n, w in enumerate(words) if len(w) > 8 and w.isalpha() and w.islower()]
     if not long or book.language not in ("en", "pl", "de", "fr", "es"):
         return None
     place = draw.choice(long)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,9 @@ import psutil
 from fabula_bench.speed.server import environment
 
 ROOT = Path(__file__).parents[3]
-PORT = 9471
+with socket.create_server(("127.0.0.1", 0)) as _free:
+    PORT: int = _free.getsockname()[1]
+    """A port that nobody listens on: two measures may run at once."""
 URL = f"http://127.0.0.1:{PORT}"
 GIVE_UP_SECONDS = 120.0
 """How long a reader tries again who is told 503 or finds nobody."""
