@@ -72,13 +72,8 @@ class Service:
 
     def run(self, *arguments: str) -> str:
         """Run another command of Fabula's; what it prints. Raises where it fails."""
-        done = subprocess.run(
-            [sys.executable, "-m", "fabula", *arguments],
-            env=self.own,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command = [sys.executable, "-m", "fabula", *arguments]
+        done = subprocess.run(command, env=self.own, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"fabula {' '.join(arguments)}: {done.stdout}{done.stderr}")
         return done.stdout
