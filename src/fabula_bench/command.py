@@ -72,7 +72,7 @@ def command() -> None:
 @command.command("list", examples=("bench list",))
 def list_suites() -> None:
     """List the suites that come with Fabula."""
-    from fabula_bench.gold.about import GOLD, PURPOSE
+    from fabula_bench.gold import GOLD, PURPOSE
     from fabula_bench.suite import read_suite, shipped_suites
 
     purposes = {name: read_suite(name).purpose for name in shipped_suites()} | {GOLD: PURPOSE}
@@ -133,9 +133,10 @@ def run_suite(
     SUITE gold measures the graphs on annotations of LitBank and PolDraCor: --data names the folder
     that has litbank/ and poldracor/.
     """
-    from fabula_bench.gold.about import GOLD
-    from fabula_bench.run import BenchRun, run
-    from fabula_bench.suite import DataOverrides, override_data, read_suite
+    from fabula_bench.gold import GOLD
+    from fabula_bench.plan import BenchRun
+    from fabula_bench.run import run
+    from fabula_bench.suite import DataOverrides, read_suite
 
     if suite == GOLD and batch:
         raise click.UsageError(f"The measurement {GOLD} can't be run by batches.")
@@ -143,7 +144,7 @@ def run_suite(
         _run_gold(out, data, limit, texts, given)
         return
     overrides = DataOverrides(given.pop(DATA_SET, None), part, hard, only)
-    chosen = override_data(read_suite(suite), overrides)
+    chosen = overrides.apply(read_suite(suite))
     folder = out or Path(RUNS, "-".join((chosen.name, *overrides.words)))
     bench = BenchRun(
         suite=chosen,
@@ -181,7 +182,7 @@ def _run_gold(
     given: dict[str, Any],
 ) -> None:
     """Measure the graphs on gold annotations, and print the figures."""
-    from fabula_bench.gold.about import GOLD
+    from fabula_bench.gold import GOLD
     from fabula_bench.gold.report import figures_table
     from fabula_bench.gold.run import GoldRun, run_gold
     from fabula_bench.plan import DATA

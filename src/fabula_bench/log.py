@@ -60,24 +60,15 @@ class Log:
     def __init__(self, folder: Path) -> None:
         self._file = folder / RESULTS
         self._writing = threading.Lock()
-        self.results = self._read()
-
-    def _read(self) -> list[Result]:
-        """Read the results and cut an unfinished line off the file."""
-        if not self._file.is_file():
-            return []
-        data = self._file.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
-            os.truncate(self._file, whole)
-        return read_results(self._file)
+        self.results = read_results(self._file)
+        if self._file.is_file():
+            os.truncate(self._file, self._file.read_bytes().rfind(b"\n") + 1)
 
     def append(self, result: Result) -> None:
         """Write a result; it is on the disk before this returns."""
-        line = json.dumps(asdict(result), ensure_ascii=False)
         with self._writing:
             with self._file.open("a", encoding="utf-8", newline="\n") as file:
-                file.write(f"{line}\n")
+                file.write(_line(result))
                 file.flush()
                 os.fsync(file.fileno())
             self.results.append(result)
@@ -102,8 +93,11 @@ class Log:
 
         with self._writing:
             self.results.sort(key=place)
-            lines = [json.dumps(asdict(result), ensure_ascii=False) for result in self.results]
-            replace_file(self._file, "".join(f"{line}\n" for line in lines))
+            replace_file(self._file, "".join(map(_line, self.results)))
+
+
+def _line(result: Result) -> str:
+    return json.dumps(asdict(result), ensure_ascii=False) + "\n"
 
 
 def read_results(file: Path) -> list[Result]:

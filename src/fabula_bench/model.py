@@ -53,14 +53,11 @@ class BenchQuestion:
     Without words it asks nothing of a system: its text's graph is compared with `triples`.
 
     Attributes:
-        id: Its id, unique in the data set.
         text: The id of the text.
-        question: Its words.
         answers: Reference answers, each of which is complete.
         options: The options of a multiple-choice question.
         right: The index of the right option.
         evidence: Short statements that the answer is based on.
-        kind: The kind of question in the data set.
         is_hard: Whether it belongs to the hard subset; None if that isn't known.
         triples: The facts that a graph of the text should have.
     """
@@ -115,20 +112,13 @@ class Result:
     """The result of one system for one question; a line of `results.jsonl`, with these names.
 
     Attributes:
-        system: The name of the system.
-        question: The id of the question.
-        answer: Its answer; empty if only retrieval was asked for.
+        answer: Empty if only retrieval was asked for.
         choice: The index of the chosen option.
-        context: The passages that were found.
         cited: Numbers of the passages that the answer cites, from 1.
-        context_tokens: The tokens of the context.
         calls: Model calls for this question, including those that the response cache answered, so
             that they don't depend on what was asked before; the same holds for tokens.
-        prompt_tokens: Tokens that were sent.
-        completion_tokens: Tokens that were received.
         seconds: From the question to the end of the answer.
         scores: Values by metric.
-        asked: The words of the question.
         spent: The usage of each model, and what the cache saved.
         judged: The usage of scoring.
         triples: What the graph of the text states, if graphs are compared.

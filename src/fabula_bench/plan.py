@@ -18,6 +18,7 @@ from fabula.errors import FabulaError, SettingsError
 from fabula.graph.installed import graph, graphs
 from fabula.graph.recipes import with_bases
 from fabula.models import prompts
+from fabula.models.batch_options import BatchOptions
 from fabula_bench.data import SMOKE, describe_subset, read
 from fabula_bench.metrics import judging
 from fabula_bench.model import BenchQuestion, DataSet
@@ -29,16 +30,11 @@ DATA = "data"
 
 @dataclass(frozen=True, slots=True)
 class TestedSystem:
-    """A system under test with its complete settings.
+    """A system under test with all its settings.
 
-    Attributes:
-        name: Its name in the results.
-        ask: What a question is asked for.
-        settings: All its settings.
-        filters: Fields of a `Query`.
-        series: In a sweep, the system of the suite that is varied.
-        value: In a sweep, the value of the setting, otherwise None.
-        fingerprint: A hash of everything its results depend on except the data.
+    `filters` are fields of a `Query`; in a sweep `series` is the system of the suite that is varied
+    and `value` that of the setting; `fingerprint` is a hash of all that its results depend on but
+    the data.
     """
 
     name: str
@@ -48,6 +44,25 @@ class TestedSystem:
     series: str
     value: bool | int | float | str | None
     fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class BenchRun:
+    """What to run, and the folder that the results are written into.
+
+    `given` are settings of the run and models from flags; `data`, `texts` and `questions` take the
+    place of the suite's folder and limits; `command` repeats the run; `batch` is how graphs ask
+    models by batches.
+    """
+
+    suite: Suite
+    folder: Path
+    given: Mapping[str, Any]
+    data: Path | None = None
+    texts: int | None = None
+    questions: int | None = None
+    command: str = ""
+    batch: BatchOptions | None = None
 
 
 def read_data(suite: Suite, folder: Path | None) -> DataSet:
@@ -110,12 +125,9 @@ def plan_systems(suite: Suite, data: DataSet, overrides: Mapping[str, Any]) -> l
     """Return the systems of a suite in order; each value of a sweep is a system.
 
     The settings of a system come only from its suite, its preset and the defaults, so that nothing
-    in the environment changes what is measured. Without a chat model only contexts are asked for.
-
-    Args:
-        suite: The suite.
-        data: Its data, which is part of the name of the collection.
-        overrides: Settings of the run and models from flags; they override the suite's models.
+    in the environment changes what is measured. `overrides` are settings of the run and models from
+    flags, which are stronger than the suite's models. Without a chat model only contexts are asked
+    for.
 
     Raises:
         SettingsError: A setting or a graph does not exist.
@@ -181,12 +193,10 @@ def _plan_system(
 
 
 def _common_settings(suite: Suite, system: SystemPart) -> dict[str, Any]:
-    """Return the settings of all systems as they hold for one.
-
-    `graphs` yields to a preset that names graphs, even if it names none: a baseline with the graphs
-    of the other systems would search their summaries and details, too.
-    """
+    """Return the settings of all systems as they hold for one."""
     common = dict(suite.settings)
+    # Even to a preset that names none: a baseline with the graphs of the other systems would search
+    # their summaries and details, too.
     if "graphs" in presets()[system.preset]:
         common.pop("graphs", None)
     return common

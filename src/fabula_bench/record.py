@@ -6,7 +6,7 @@ import json
 import math
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,9 +16,8 @@ from fabula.config.settings import SECRET
 from fabula.errors import FabulaError
 from fabula.models.usage import Usage, sum_usage
 from fabula_bench.log import PEER, RUN, Log, read_json, replace_file
-from fabula_bench.metrics import Metric
-from fabula_bench.model import DataSet, Result
-from fabula_bench.plan import TestedSystem, models, version_info
+from fabula_bench.model import DataSet
+from fabula_bench.plan import BenchRun, TestedSystem, models, version_info
 from fabula_bench.report.about import (
     Data,
     Measure,
@@ -28,81 +27,122 @@ from fabula_bench.report.about import (
     SweepPoint,
     System,
 )
+from fabula_bench.scoring import RunMetrics
 from fabula_bench.suite import Suite
 
 PACKAGES = ("fabula", "neo4j", "numpy", "scikit-learn", "openai", "wordllama", "ragas")
 
 
-@dataclass(frozen=True, slots=True)
 class RunRecord:
     """The record of a folder of results, updated and written during the run.
 
-    `clock` has wall-clock seconds by stage and by graph or system, over all runs into this folder;
-    those of a run that was killed are lost. `graphs` is the usage of each system's graph, whenever
-    it was built, and `nodes` how many nodes of each kind it has; `left_out` says why a metric is
-    not measured; `peers` are systems that other programs added to the folder.
+    A record that the folder has already is continued.
+
+    Attributes:
+        versions: Of packages; that of the Neo4j server is added during the run.
+        clock: Wall-clock seconds by stage and by graph or system, over all runs into this folder;
+            those of a run that was killed are lost.
+        graphs: The usage of each system's graph, whenever it was built.
+        nodes: How many nodes of each kind each graph has.
+        finished: When the run was complete.
+
+    Raises:
+        FabulaError: The folder belongs to another run: of another version of Fabula, another suite,
+            other data, or other settings of a system with results.
     """
 
-    folder: Path
-    suite: Suite
-    data: DataSet
-    systems: Sequence[TestedSystem]
-    metrics: Sequence[Metric]
-    left_out: Mapping[str, str]
-    command: str
-    limits: Mapping[str, Any]
-    started: str
-    finished: str | None
-    peers: Sequence[Mapping[str, Any]]
-    versions: dict[str, str]
-    clock: dict[str, dict[str, float]] = field(default_factory=dict)
-    graphs: dict[str, dict[str, Usage]] = field(default_factory=dict)
-    nodes: dict[str, dict[str, int]] = field(default_factory=dict)
+    def __init__(
+        self,
+        bench: BenchRun,
+        log: Log,
+        data: DataSet,
+        systems: Sequence[TestedSystem],
+        metrics: RunMetrics,
+    ) -> None:
+        self.bench, self.log, self.data, self.systems = bench, log, data, systems
+        self._metrics, folder = metrics, bench.folder
+        previous = read_json(folder / RUN) or {}
+        if not previous and any(not result.system.startswith(PEER) for result in log.results):
+            raise FabulaError(
+                f"{folder} has results, but no {RUN} that says whose: name another folder with "
+                "--out."
+            )
+        self._identity = identity(bench.suite, data, systems)
+        if previous:
+            _refuse_foreign(folder, previous, self._identity, systems)
+        self._started = previous.get("started") or now()
+        self.finished: str | None = previous.get("finished")
+        self._peers = [
+            system for system in previous.get("systems", []) if system["name"].startswith(PEER)
+        ]
+        self.versions = _versions()
+        self.clock: dict[str, dict[str, float]] = previous.get("clock", {})
+        self.graphs = {
+            name: {model: Usage(**usage) for model, usage in spent.items()}
+            for name, spent in previous.get("graphs", {}).items()
+        }
+        self.nodes: dict[str, dict[str, int]] = previous.get("nodes", {})
 
     def add_seconds(self, stage: str, name: str, seconds: float) -> None:
         """Add to the time of a stage for a graph or a system."""
         seconds_by_name = self.clock.setdefault(stage, {})
         seconds_by_name[name] = seconds_by_name.get(name, 0.0) + seconds
 
-    def write(self, log: Log, finished: str | None = None) -> None:
+    def write(self, finished: str | None = None) -> None:
         """Write `run.json` with the present state; `finished` is when the run was complete."""
+        suite, first = self.bench.suite, self.systems[0]
         run = Run(
-            suite=self.suite.name,
-            purpose=self.suite.purpose,
-            ask=self.systems[0].ask,
-            command=self.command,
-            offline=self.systems[0].settings.offline,
-            started=self.started,
+            suite=suite.name,
+            purpose=suite.purpose,
+            ask=first.ask,
+            command=self.bench.command,
+            offline=first.settings.offline,
+            started=self._started,
             finished=finished,
             data=Data(
                 self.data.name,
                 len(self.data.texts),
                 self.data.sha256,
-                part=self.suite.data.part,
-                hard=self.suite.data.hard,
+                part=suite.data.part,
+                hard=suite.data.hard,
                 subset=self.data.subset,
             ),
             questions=tuple(
                 RunQuestion(question.id, question.text, question.kind, question.is_hard)
                 for question in self.data.questions
             ),
-            systems=tuple(self._system(system, log.of(system.name)) for system in self.systems),
+            systems=tuple(map(self._system, self.systems)),
             metrics=tuple(
                 Measure(
-                    metric.name, metric.lowest, _end(metric.highest), metric.source, metric.blind
+                    metric.name,
+                    metric.lowest,
+                    # JSON lacks infinity.
+                    None if math.isinf(metric.highest) else metric.highest,
+                    metric.source,
+                    metric.blind,
                 )
-                for metric in self.metrics
+                for metric in self._metrics.metrics
             ),
-            seeds={"questions": self.suite.seed} | _seeds(self.systems[0]),
+            seeds={"questions": suite.seed}
+            | {
+                name: seed
+                for name, seed in first.settings.values().items()
+                if name.endswith(".seed")
+            },
             versions=self.versions,
-            limits=self.limits,
+            limits={
+                "max_calls": self.bench.given.get("max_calls"),
+                "max_tokens": self.bench.given.get("max_tokens"),
+                "texts": self.bench.texts,
+                "questions": self.bench.questions,
+            },
+            left_out=dict(self._metrics.left_out),
+            filters={system.name: system.filters for system in self.systems if system.filters},
         )
         details = {
-            "identity": identity(self.suite, self.data, self.systems),
-            "plan": self.suite.model_dump(mode="json"),
-            "left_out": dict(self.left_out),
+            "identity": self._identity,
+            "plan": suite.model_dump(mode="json"),
             "collections": {system.name: system.settings.collection for system in self.systems},
-            "filters": {system.name: system.filters for system in self.systems if system.filters},
             "clock": self.clock,
             "nodes": self.nodes,
             "graphs": {
@@ -111,12 +151,12 @@ class RunRecord:
             },
         }
         content = asdict(run) | details
-        content["systems"] = [*content["systems"], *self.peers]
+        content["systems"] = [*content["systems"], *self._peers]
         text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-        replace_file(self.folder / RUN, f"{text}\n")
+        replace_file(self.bench.folder / RUN, f"{text}\n")
 
-    def _system(self, tested: TestedSystem, results: Sequence[Result]) -> System:
-        settings = tested.settings
+    def _system(self, tested: TestedSystem) -> System:
+        settings, results = tested.settings, self.log.of(tested.name)
         graph = settings.collection
         stages = {}
         if graph in self.graphs:
@@ -126,7 +166,7 @@ class RunRecord:
             score_usage = sum_usage(result.judged for result in results)
             stages["ask"] = Stage(self._time("ask", tested.name), ask_usage)
             stages["score"] = Stage(self._time("score", tested.name), score_usage)
-        sweep = self.suite.sweep
+        sweep = self.bench.suite.sweep
         swept = None
         if sweep and tested.value is not None:
             swept = SweepPoint(sweep.label, tested.value, tested.series)
@@ -142,57 +182,6 @@ class RunRecord:
 
     def _time(self, stage: str, name: str) -> float:
         return round(self.clock.get(stage, {}).get(name, 0.0), 3)
-
-
-def open_record(
-    folder: Path,
-    log: Log,
-    suite: Suite,
-    data: DataSet,
-    systems: Sequence[TestedSystem],
-    metrics: Sequence[Metric],
-    left_out: Mapping[str, str],
-    command: str,
-    limits: Mapping[str, Any],
-) -> RunRecord:
-    """Return the record of a folder, which continues an existing one.
-
-    Raises:
-        FabulaError: The folder belongs to another run: of another version of Fabula, another suite,
-            other data, or other settings of a system with results.
-    """
-    previous = read_json(folder / RUN) or {}
-    if not previous and any(not result.system.startswith(PEER) for result in log.results):
-        raise FabulaError(
-            f"{folder} has results, but no {RUN} that says whose: name another folder with --out."
-        )
-    if previous:
-        _refuse_foreign(folder, previous, identity(suite, data, systems), systems)
-    return RunRecord(
-        folder=folder,
-        suite=suite,
-        data=data,
-        systems=systems,
-        metrics=metrics,
-        left_out=left_out,
-        command=command,
-        limits=limits,
-        started=previous.get("started") or now(),
-        finished=previous.get("finished"),
-        peers=[system for system in previous.get("systems", []) if system["name"].startswith(PEER)],
-        versions=_versions(),
-        clock=previous.get("clock", {}),
-        graphs=_graphs(previous),
-        nodes=previous.get("nodes", {}),
-    )
-
-
-def _graphs(previous: Mapping[str, Any]) -> dict[str, dict[str, Usage]]:
-    """Return the usage of each system's graph, by model, from a previous record."""
-    return {
-        name: {model: Usage(**usage) for model, usage in spent.items()}
-        for name, spent in previous.get("graphs", {}).items()
-    }
 
 
 def identity(suite: Suite, data: DataSet, systems: Sequence[TestedSystem]) -> dict[str, Any]:
@@ -234,12 +223,8 @@ def _refuse_foreign(
 
 
 def _other_version(folder: Path, previous: Mapping[str, Any], now: Mapping[str, str]) -> str:
-    previous_version, made_by = (
-        previous.get("versions", {}).get("fabula", "(unknown)"),
-        "other prompts",
-    )
-    if previous_version != now["fabula"]:
-        made_by = f"Fabula {previous_version}"
+    before = previous.get("versions", {}).get("fabula", "(unknown)")
+    made_by = "other prompts" if before == now["fabula"] else f"Fabula {before}"
     return (
         f"{folder} was made with {made_by}, and this is Fabula {now['fabula']}: results of "
         "both can't be in one table. Name another folder with --out, or continue with the version "
@@ -264,18 +249,6 @@ def _difference(
                 return f"{key} {value!r} for {name!r}, and this one {settings[key]!r}"
         return f"other filters or aspects for {name!r}"
     return "other systems"
-
-
-def _seeds(system: TestedSystem) -> dict[str, int]:
-    """Return the seeds of a system's graphs by their full names."""
-    return {
-        name: value for name, value in system.settings.values().items() if name.endswith(".seed")
-    }
-
-
-def _end(highest: float) -> float | None:
-    """Return None for infinity, which JSON lacks."""
-    return None if math.isinf(highest) else highest
 
 
 def _versions() -> dict[str, str]:

@@ -10,29 +10,26 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from fabula.app import Fabula
 from fabula.app.collection import Collection
 from fabula.config.model_factory import ModelFactory
 from fabula.errors import BadReply, BudgetSpent, ReplyPending
-from fabula.models.batch_options import BatchOptions
 from fabula.models.budget import Budget
 from fabula.models.parallel import TaskGroup
 from fabula.models.progress import Progress
 from fabula.models.usage import Usage
 from fabula.server import ProgressReport
-from fabula_bench import record as records
 from fabula_bench.answering import QuestionRunner
 from fabula_bench.ingesting import count_nodes, ingest_cost, ingest_texts
 from fabula_bench.log import Log, lock_folder
 from fabula_bench.model import BenchQuestion, DataSet
-from fabula_bench.plan import TestedSystem, limit_questions, plan_systems, read_data
+from fabula_bench.plan import BenchRun, TestedSystem, limit_questions, plan_systems, read_data
+from fabula_bench.record import RunRecord, now
 from fabula_bench.scoring import RunMetrics, choose_metrics
-from fabula_bench.suite import Suite
 
 LOG = logging.getLogger("fabula")
 
@@ -43,31 +40,6 @@ class ProgressView(Protocol):
     def begin(self, source: str) -> Progress:
         """Begin the next work of a system and return what shows its steps."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class BenchRun:
-    """What to run.
-
-    Attributes:
-        suite: The suite.
-        folder: Where the results are written.
-        given: Settings of the run and models from flags.
-        data: The folder of the data set, if it isn't that of the suite.
-        texts: The maximum number of texts, if it is less than the suite's.
-        questions: The maximum number of questions, if it is less than the suite's.
-        command: The command line that repeats the run.
-        batch: How graphs ask models by batches; None to call them directly.
-    """
-
-    suite: Suite
-    folder: Path
-    given: Mapping[str, Any]
-    data: Path | None = None
-    texts: int | None = None
-    questions: int | None = None
-    command: str = ""
-    batch: BatchOptions | None = None
 
 
 @dataclass(slots=True)
@@ -94,127 +66,97 @@ def run(
         FabulaError: Anything else failed, or another run writes into the folder. Results so far
             are stored.
     """
-    data = _data(bench)
+    limits = bench.suite.limits
+    data = limit_questions(
+        read_data(bench.suite, bench.data),
+        bench.texts or limits.texts,
+        bench.questions or limits.questions,
+        bench.suite.seed,
+    )
     systems = plan_systems(bench.suite, data, bench.given)
     metrics = choose_metrics(bench.suite, data, systems[0])
     if data.subset:
         LOG.warning("%s", data.subset)
     with lock_folder(bench.folder):
-        return _run(bench, data, systems, metrics, watching, report)
+        return _Runner(bench, data, systems, metrics, watching, report).run()
 
 
-def _run(
-    bench: BenchRun,
-    data: DataSet,
-    systems: Sequence[TestedSystem],
-    metrics: RunMetrics,
-    watching: ProgressView,
-    report: ProgressReport | None,
-) -> RunOutcome:
-    log = Log(bench.folder)
-    record = _record(bench, log, data, systems, metrics)
-    for name, reason in metrics.left_out.items():
-        LOG.warning("%s is not measured: %s", name, reason)
-    names = [system.name for system in systems]
-    questions = [question.id for question in data.questions]
-    done = RunOutcome(expected=len(names) * len(questions))
-    if _count_answered(log, names, questions) == done.expected:
-        done.results = done.expected
-        record.write(log, finished=record.finished)
-        return done
-    record.write(log)
-    documents_by_graph: dict[str, dict[str, str]] = {}
-    parts = [
-        _System(bench, system, data, log, record, metrics, watching, done, documents_by_graph)
-        for system in systems
-    ]
-    try:
-        _run_systems(parts, report)
-    finally:
-        log.sort(names, questions)
-        done.results = _count_answered(log, names, questions)
-        record.write(log, finished=records.now() if done.results == done.expected else None)
-    return done
+class _Runner:
+    """A run: what it has found so far, and what is shown of it."""
 
+    def __init__(
+        self,
+        bench: BenchRun,
+        data: DataSet,
+        systems: Sequence[TestedSystem],
+        metrics: RunMetrics,
+        watching: ProgressView,
+        report: ProgressReport | None,
+    ) -> None:
+        self.bench, self.data, self.systems, self.metrics = bench, data, systems, metrics
+        self.watching, self.report = watching, report
+        self.log = Log(bench.folder)
+        self.record = RunRecord(bench, self.log, data, systems, metrics)
+        self.done = RunOutcome(expected=len(systems) * len(data.questions))
+        self.documents: dict[str, dict[str, str]] = {}
+        """The documents of the texts, by graph."""
 
-def _run_systems(systems: Sequence[_System], report: ProgressReport | None) -> None:
-    """Run the systems one after the other within one budget; write the record after each."""
-    first = systems[0].system.settings
-    budget = Budget(first.max_calls, first.max_tokens)
-    for system in systems:
+    def run(self) -> RunOutcome:
+        """Run the systems one after the other within one budget; write the record after each."""
+        for name, reason in self.metrics.left_out.items():
+            LOG.warning("%s is not measured: %s", name, reason)
+        done = self.done
+        done.results = self._count_answered()
+        if done.results == done.expected:
+            self.record.write(self.record.finished)
+            return done
+        self.record.write()
+        settings = self.systems[0].settings
+        budget = Budget(settings.max_calls, settings.max_tokens)
         try:
-            system.run(budget, report)
-        except ReplyPending as error:
-            # The graphs of the other systems are sent as well, and not when this one is done.
-            system.done.waiting.append(f"{system.system.name}: {error.message}")
-        system.record.write(system.log)
+            for system in self.systems:
+                try:
+                    self._run_system(system, budget)
+                except ReplyPending as error:
+                    # The graphs of the others are sent as well, and not when this one is done.
+                    done.waiting.append(f"{system.name}: {error.message}")
+                self.record.write()
+        finally:
+            questions = [question.id for question in self.data.questions]
+            self.log.sort([system.name for system in self.systems], questions)
+            done.results = self._count_answered()
+            self.record.write(now() if done.results == done.expected else None)
+        return done
 
+    def _count_answered(self) -> int:
+        """Return how many results of these systems and questions exist."""
+        results = {(result.system, result.question) for result in self.log.results}
+        return sum(
+            (system.name, question.id) in results
+            for system in self.systems
+            for question in self.data.questions
+        )
 
-def _record(
-    bench: BenchRun, log: Log, data: DataSet, systems: Sequence[TestedSystem], metrics: RunMetrics
-) -> records.RunRecord:
-    return records.open_record(
-        bench.folder,
-        log,
-        bench.suite,
-        data,
-        systems,
-        metrics.metrics,
-        metrics.left_out,
-        bench.command,
-        _limits(bench),
-    )
-
-
-def _count_answered(log: Log, systems: Sequence[str], questions: Sequence[str]) -> int:
-    """Return how many results of these systems and questions exist."""
-    expected = {(system, question) for system in systems for question in questions}
-    return len(expected & {(result.system, result.question) for result in log.results})
-
-
-def _data(bench: BenchRun) -> DataSet:
-    suite = bench.suite
-    texts = bench.texts or suite.limits.texts
-    questions = bench.questions or suite.limits.questions
-    return limit_questions(read_data(suite, bench.data), texts, questions, suite.seed)
-
-
-def _limits(bench: BenchRun) -> dict[str, Any]:
-    limits = {name: bench.given.get(name) for name in ("max_calls", "max_tokens")}
-    return limits | {"texts": bench.texts, "questions": bench.questions}
-
-
-@dataclass(frozen=True, slots=True)
-class _System:
-    """The part of a run for one system; `documents` are those of the texts, by graph."""
-
-    bench: BenchRun
-    system: TestedSystem
-    data: DataSet
-    log: Log
-    record: records.RunRecord
-    metrics: RunMetrics
-    watching: ProgressView
-    done: RunOutcome
-    documents: dict[str, dict[str, str]]
-
-    def run(self, budget: Budget, report: ProgressReport | None) -> None:
-        """Build its graph and ask the questions that have no result yet."""
-        answered = {result.question for result in self.log.of(self.system.name)}
+    def _run_system(self, system: TestedSystem, budget: Budget) -> None:
+        """Build a system's graph and ask the questions that have no result yet."""
+        answered = {result.question for result in self.log.of(system.name)}
         missing = [question for question in self.data.questions if question.id not in answered]
         if not missing:
             return
-        settings = self.system.settings
-        models = ModelFactory(settings, budget)
-        with Fabula(settings, report=report, models=models) as fabula:
+        models = ModelFactory(system.settings, budget)
+        with Fabula(system.settings, report=self.report, models=models) as fabula:
             self.record.versions["neo4j"] = fabula.store.version()
-            documents = self._ingest(fabula, missing)
+            documents = self._ingest(system, fabula, missing)
             answerable = [question for question in missing if question.text in documents]
             within = documents if self.bench.suite.data.scope == "document" else {}
-            self._ask(QuestionRunner(self.system, fabula, models, within), answerable, models)
+            asking = QuestionRunner(system, fabula, models, within)
+            self._ask(system, asking, answerable, models)
 
-    def _ingest(self, collection: Collection, missing: Sequence[BenchQuestion]) -> dict[str, str]:
-        graph = self.system.settings.collection
+    def _ingest(
+        self, system: TestedSystem, collection: Collection, missing: Sequence[BenchQuestion]
+    ) -> dict[str, str]:
+        settings = system.settings
+        graph = settings.collection
         documents = self.documents.setdefault(graph, {})
         needed = {question.text for question in missing}
         if self.bench.suite.data.scope == "collection":
@@ -222,31 +164,31 @@ class _System:
         texts = [text for text in self.data.texts if text.id in needed - documents.keys()]
         if not texts:
             return documents
-        report_piece = self._begin("texts", len(texts))
+        report_piece = self._begin(system, "texts", len(texts))
+        # Without models there is nothing to batch.
+        uses_models = not settings.offline or settings.embeds_by_endpoint
+        batch = self.bench.batch if uses_models else None
         began = time.monotonic()
         try:
-            documents |= ingest_texts(
-                texts, self.data.name, self.system, collection, report_piece, self._batch
-            )
+            documents |= ingest_texts(texts, self.data.name, collection, report_piece, batch)
         finally:
             self.record.add_seconds("ingest", graph, time.monotonic() - began)
-        self.record.graphs[graph] = ingest_cost(
-            collection, self.system, self.data.name, self.data.texts
-        )
+        self.record.graphs[graph] = ingest_cost(collection, system, self.data.name, self.data.texts)
         self.record.nodes[graph] = count_nodes(collection, self.data.name, self.data.texts)
         return documents
 
-    @property
-    def _batch(self) -> BatchOptions | None:
-        """How this system's graph is built by batches; without models there is nothing to batch."""
-        settings = self.system.settings
-        uses_models = not settings.offline or settings.embeds_by_endpoint
-        return self.bench.batch if uses_models else None
-
     def _ask(
-        self, asking: QuestionRunner, questions: Sequence[BenchQuestion], models: ModelFactory
+        self,
+        system: TestedSystem,
+        asking: QuestionRunner,
+        questions: Sequence[BenchQuestion],
+        models: ModelFactory,
     ) -> None:
-        score = self.metrics.by(models, self.system, self._baseline_answers())
+        # Of the first system, which is done before; none for itself.
+        first = self.systems[0]
+        results = self.log.of(first.name) if system is not first else []
+        baseline = {result.question: result.answer for result in results}
+        score = self.metrics.by(models, system, baseline)
         seconds = {"ask": 0.0, "score": 0.0}
         lock = threading.Lock()
 
@@ -258,7 +200,7 @@ class _System:
             except BudgetSpent:
                 raise
             except BadReply as error:
-                report_piece(f"{self.system.name}, question {question.id}: {error}")
+                report_piece(f"{system.name}, question {question.id}: {error}")
                 return
             # Several threads ask at once, and += is not atomic.
             with lock:
@@ -267,7 +209,7 @@ class _System:
             self.log.append(scored_result)
             report_piece("")
 
-        report_piece = self._begin("questions", len(questions))
+        report_piece = self._begin(system, "questions", len(questions))
         began = time.monotonic()
         try:
             with TaskGroup(models.workers) as job:
@@ -279,18 +221,11 @@ class _System:
         finally:
             wall, total = time.monotonic() - began, sum(seconds.values()) or 1.0
             for stage, share in seconds.items():
-                self.record.add_seconds(stage, self.system.name, wall * share / total)
+                self.record.add_seconds(stage, system.name, wall * share / total)
 
-    def _baseline_answers(self) -> dict[str, str]:
-        """Return the answers of the first system, which is done before; none for itself."""
-        first = self.record.systems[0].name
-        if self.system.name == first:
-            return {}
-        return {result.question: result.answer for result in self.log.of(first)}
-
-    def _begin(self, step: str, count: int) -> Callable[[str], None]:
+    def _begin(self, system: TestedSystem, step: str, count: int) -> Callable[[str], None]:
         """Return what is called for each piece of work, with '' or the reason why it failed."""
-        progress = self.watching.begin(self.system.name)
+        progress = self.watching.begin(system.name)
         progress.expect(step, count)
 
         def report_piece(failure: str) -> None:

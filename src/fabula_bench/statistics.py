@@ -13,6 +13,7 @@ from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import bootstrap
 
 CONFIDENCE = 0.95
 RESAMPLES = 5_000
@@ -60,10 +61,22 @@ def mean(scores: Scores, texts: Sequence[str], seed: int) -> Interval | None:
     values, groups = _group_by_text(scores, texts)
     if not len(values):
         return None
-    drawn = _means(values, groups, np.random.default_rng(seed))
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(drawn, (tail, 1 - tail))
-    return Interval(float(values.mean()), float(low), float(high), len(values), len(groups))
+    center = float(values.mean())
+    low = high = center
+    if len(groups) > 1:
+        sums, sizes = np.add.reduceat(values, groups), np.diff(groups, append=len(values))
+        low, high = bootstrap(
+            (sums, sizes),
+            lambda sums, sizes, axis: sums.sum(axis) / sizes.sum(axis),
+            paired=True,
+            vectorized=True,
+            n_resamples=RESAMPLES,
+            batch=max(1, _DRAWN_AT_ONCE // len(groups)),
+            confidence_level=CONFIDENCE,
+            method="percentile",
+            rng=np.random.default_rng(seed),
+        ).confidence_interval
+    return Interval(center, float(low), float(high), len(values), len(groups))
 
 
 def difference(
@@ -107,18 +120,6 @@ def _group_by_text(scores: Scores, texts: Sequence[str]) -> tuple[Scores, NDArra
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     return values[has_score][order], starts
-
-
-def _means(scores: Scores, starts: NDArray[np.intp], rng: np.random.Generator) -> Scores:
-    """Return the mean of each resample, shape (RESAMPLES,)."""
-    sums, sizes = np.add.reduceat(scores, starts), np.diff(starts, append=len(scores))
-    texts = len(starts)
-    step = max(1, _DRAWN_AT_ONCE // texts)
-    means: list[Scores] = []
-    for done in range(0, RESAMPLES, step):
-        drawn = rng.integers(texts, size=(min(step, RESAMPLES - done), texts))
-        means.append(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1))
-    return np.concatenate(means)
 
 
 def _chance(sums: Scores, rng: np.random.Generator) -> float:

@@ -27,31 +27,10 @@ Ask = Literal["answer", "choose", "retrieve", "build"]
 """What is asked for: an answer, one of the options, only a context, or nothing but the graphs."""
 
 RUNNING = (
-    "home",
-    "neo4j_uri",
-    "neo4j_username",
-    "neo4j_password",
-    "neo4j_database",
-    "neo4j_heap",
-    "neo4j_page_cache",
-    "collection",
-    "preset",
-    "api_key",
-    "keyring",
-    "base_url",
-    "concurrency",
-    "timeout",
-    "attempts",
-    "cache",
-    "cache_folder",
-    "cache_max_gb",
-    "prices",
-    "max_calls",
-    "max_tokens",
-    "embedding_batch",
-    "batch_min_tokens",
-    "batch_min_calls",
-    "max_file_mb",
+    *("home", "neo4j_uri", "neo4j_username", "neo4j_password", "neo4j_database", "neo4j_heap"),
+    *("neo4j_page_cache", "collection", "preset", "api_key", "keyring", "base_url", "concurrency"),
+    *("timeout", "attempts", "cache", "cache_folder", "cache_max_gb", "prices", "max_calls"),
+    *("max_tokens", "embedding_batch", "batch_min_tokens", "batch_min_calls", "max_file_mb"),
     "history_tokens",
 )
 """Settings about where and how a run is made; they change no result, and no suite has them."""
@@ -103,22 +82,15 @@ class DataPart(_Part):
 
 @dataclass(frozen=True, slots=True)
 class DataOverrides:
-    """What a run takes of other data than its suite says; None leaves it to the suite.
-
-    Attributes:
-        set: The data set.
-        part: Its part, several joined by '+', or `all`.
-        hard: Whether only questions of the hard subset are asked.
-        only: The subset of the texts.
-    """
+    """What a run takes of other data than its suite says; None leaves it to the suite."""
 
     set: str | None = None
     part: str | None = None
     hard: bool | None = None
     only: Only | None = None
 
-    def apply(self, part: DataPart) -> DataPart:
-        """Return the data of a suite with these overrides.
+    def apply(self, suite: Suite) -> Suite:
+        """Return a suite with these overrides of its data.
 
         Another data set comes with its usual part and all of its questions; neither it nor another
         part is among the few texts that are shipped.
@@ -127,6 +99,7 @@ class DataOverrides:
             SettingsError: The data set has no usual part, as one's own.
             DataError: There is no such data set.
         """
+        part = suite.data
         if self.set is not None and self.set != part.set:
             usual = self.part or usual_part(self.set)
             if not usual:
@@ -135,9 +108,8 @@ class DataOverrides:
         elif self.part is not None and self.part != part.part:
             part = part.model_copy(update={"part": self.part, "shipped": False})
         changes = {"hard": self.hard, "only": self.only}
-        return part.model_copy(
-            update={name: value for name, value in changes.items() if value is not None}
-        )
+        chosen = {name: value for name, value in changes.items() if value is not None}
+        return suite.model_copy(update={"data": part.model_copy(update=chosen)})
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -231,11 +203,6 @@ class Suite(_Part):
                 self.sweep.systems, list(self.systems), "sweep.systems: ", what="system"
             )
         return self
-
-
-def override_data(suite: Suite, overrides: DataOverrides) -> Suite:
-    """Return a suite with other data. May raise what `DataOverrides.apply` raises."""
-    return suite.model_copy(update={"data": overrides.apply(suite.data)})
 
 
 def shipped_suites() -> tuple[str, ...]:

@@ -20,16 +20,13 @@ from fabula.store import Store
 from fabula_bench.speed.books import STORY
 from fabula_bench.speed.quotations import (
     COLLECTION,
-    DIMENSIONS,
-    MODEL,
     Shelf,
     is_false,
     is_true,
-    put_documents,
+    put_shelf,
 )
 from fabula_bench.speed.quoted_replies import (
     OTHER_SCRIPTS,
-    QuotedBook,
     false_replies,
     misplaced_replies,
     true_replies,
@@ -58,14 +55,11 @@ def shelf(address: Address) -> Iterator[Shelf]:
     texts += [(text, f"{language}.txt", language) for language, text in OTHER_SCRIPTS.items()]
     with connect(address) as store:
         wipe(store)
-        store.prepare(COLLECTION, MODEL, DIMENSIONS)
         documents = [
             replace(read_text(text, source=source, collection=COLLECTION), language=language)
             for text, source, language in texts
         ]
-        chunks = put_documents(store, documents)
-        books = [QuotedBook(each.title, each.language, each.text) for each in documents]
-        yield Shelf(store, books, chunks)
+        yield put_shelf(store, COLLECTION, documents)
 
 
 def check(shelf: Shelf, text: str, document: str = "") -> list[CheckedQuotation]:

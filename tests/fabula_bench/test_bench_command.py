@@ -22,7 +22,8 @@ from fabula.config.settings import SECRET
 from fabula.errors import BudgetSpent, ModelError
 from fabula.store import Store
 from fabula_bench.data import SMOKE
-from fabula_bench.run import BenchRun, run
+from fabula_bench.plan import BenchRun
+from fabula_bench.run import run
 from fabula_bench.suite import read_suite
 from forked import Forked
 

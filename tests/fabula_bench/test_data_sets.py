@@ -17,7 +17,7 @@ from fabula.load import read_text
 from fabula_bench.data import SMOKE, describe_subset, read
 from fabula_bench.model import BenchQuestion, DataSet, Text
 from fabula_bench.plan import read_data
-from fabula_bench.suite import DataOverrides, Suite, override_data, read_suite
+from fabula_bench.suite import DataOverrides, Suite, read_suite
 
 DEV = "QuALITY.v1.0.1.htmlstripped.dev"
 SUMMARIES = "third_party/wikipedia/summaries.csv"
@@ -323,7 +323,7 @@ def put_quality(folder: Path) -> None:
 
 def quality_suite(**data: Any) -> Suite:
     overrides = DataOverrides(**{"set": "quality", "part": "dev", **data})
-    return override_data(read_suite("sweep-top-k"), overrides)
+    return overrides.apply(read_suite("sweep-top-k"))
 
 
 def test_several_parts_are_read_as_one(tmp_path: Path) -> None:

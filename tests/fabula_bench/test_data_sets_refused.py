@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fabula.errors import DataError
-from fabula_bench.data import NAMES, SMOKE, parts, read
+from fabula_bench.data import SMOKE, read
 
 DEV = "QuALITY.v1.0.1.htmlstripped.dev"
 QUESTION = {"question": "Who?", "question_unique_id": "q1", "options": ["a", "b", "c", "d"]}
@@ -53,7 +53,6 @@ def test_a_missing_story_is_named_with_what_fetches_it(tmp_path: Path) -> None:
 def test_unknown_data_sets_and_parts_are_answered_with_the_known_ones(tmp_path: Path) -> None:
     assert "quality, narrativeqa, squality, graphrag-bench, own" in refused("qualty", tmp_path, "")
     assert "train, dev, test" in refused("quality", tmp_path, "valid")
-    assert {name: bool(parts(name)) for name in NAMES if not parts(name)} == {"own": False}
 
 
 @pytest.mark.parametrize(

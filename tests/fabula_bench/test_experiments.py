@@ -34,7 +34,6 @@ from fabula_bench.plan import (
 )
 from fabula_bench.suite import (
     DataOverrides,
-    override_data,
     read_suite,
     shipped_suites,
 )
@@ -179,7 +178,7 @@ def test_a_figure_is_made_as_published_and_with_our_defaults(name: str) -> None:
 @for_each("name", FIGURES)
 @for_each("set", ["quality", "narrativeqa"])
 def test_a_figure_can_be_made_of_each_of_the_publication_s_data_sets(name: str, set: str) -> None:
-    suite = override_data(read_suite(name), DataOverrides(set, "all", None, "gutenberg"))
+    suite = DataOverrides(set, "all", None, "gutenberg").apply(read_suite(name))
     assert (suite.data.set, suite.data.part, suite.data.only) == (set, "all", "gutenberg")
     assert has_part(suite.data.set, suite.data.part)
 
@@ -423,28 +422,28 @@ def test_without_a_chat_model_only_contexts_are_asked_for() -> None:
 
 
 def test_another_data_set_comes_with_its_usual_part_and_all_its_questions() -> None:
-    data = override_data(read_suite("quality-hard"), DataOverrides(set="narrativeqa")).data
+    data = DataOverrides(set="narrativeqa").apply(read_suite("quality-hard")).data
     assert (data.set, data.part, data.hard, data.only) == ("narrativeqa", "test", False, "")
 
 
 def test_another_part_of_the_suite_s_data_set_keeps_what_else_it_says() -> None:
-    data = override_data(read_suite("quality-hard"), DataOverrides(part="train+dev")).data
+    data = DataOverrides(part="train+dev").apply(read_suite("quality-hard")).data
     assert (data.set, data.part, data.hard) == ("quality", "train+dev", True)
-    assert not override_data(read_suite("smoke"), DataOverrides(part="train")).data.shipped
-    assert override_data(read_suite("smoke"), DataOverrides()) == read_suite("smoke")
+    assert not DataOverrides(part="train").apply(read_suite("smoke")).data.shipped
+    assert DataOverrides().apply(read_suite("smoke")) == read_suite("smoke")
 
 
 def test_the_hard_subset_and_project_gutenberg_s_texts_can_be_asked_for_and_left() -> None:
     overrides = DataOverrides(hard=True, only="gutenberg")
-    data = override_data(read_suite("sweep-top-k"), overrides).data
+    data = overrides.apply(read_suite("sweep-top-k")).data
     assert (data.set, data.part, data.hard, data.only) == ("quality", "dev", True, "gutenberg")
-    assert not override_data(read_suite("quality-hard"), DataOverrides(hard=False)).data.hard
+    assert not DataOverrides(hard=False).apply(read_suite("quality-hard")).data.hard
     assert overrides.words == ("hard", "gutenberg")
 
 
 def test_one_s_own_data_set_has_no_usual_part() -> None:
     with pytest.raises(SettingsError, match="--part"):
-        override_data(read_suite("quality"), DataOverrides(set="own"))
+        DataOverrides(set="own").apply(read_suite("quality"))
 
 
 # Joint axes of a sweep

@@ -14,12 +14,16 @@ from endpoint import Endpoint, every
 from fabula.models.usage import Usage
 from fabula.text import tokens
 from fabula_bench.model import BenchQuestion, Result
-from fabula_bench.speed.peers.asking import Asked, Asking, chosen, indexing
-from fabula_bench.speed.peers.catalogue import Peer, read_peers
-from fabula_bench.speed.peers.environment import NotInstalled, installed
+from fabula_bench.speed.peers.adapter import Adapter, PeerFailed
+from fabula_bench.speed.peers.catalogue import NotInstalled, Peer, read_peers
 from fabula_bench.speed.peers.proxy import Proxy
-from fabula_bench.speed.peers.ranks import FILE, write_ranks
-from fabula_bench.speed.peers.speaking import Adapter, PeerFailed
+from fabula_bench.speed.peers.running import (
+    RANKS_FILE,
+    Asking,
+    find_choice,
+    read_indexing,
+    write_ranks,
+)
 
 pytestmark = pytest.mark.waits
 
@@ -105,22 +109,20 @@ def test_a_call_that_fails_is_passed_on_and_counted_as_a_fault(
     assert proxy.take()["e"] == Usage(2, prompt_tokens=2, faults=1)
 
 
-def test_a_peer_is_asked_in_json_lines_and_its_index_is_made_once(
+def test_a_peer_is_asked_in_json_and_its_index_is_made_once(
     peer: Peer, proxy: Proxy, endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NEO4J_PASSWORD", "ours")
     asking = at_work(peer, proxy, tmp_path / "peers")
-    asked = Asked(
-        ["A tale."], [BenchQuestion("q1", "t", "who?"), BenchQuestion("q2", "t", "where?")]
-    )
-    first, second = asking.results(asked)
+    questions = [BenchQuestion("q1", "t", "who?"), BenchQuestion("q2", "t", "where?")]
+    first, second = asking.results(("A tale.",), questions)
     assert isinstance(first, Result) and isinstance(second, Result)
     assert (first.system, first.question, first.answer) == ("peer:small", "q1", "WHO?")
     assert [one.text for one in first.context] == ["A tale."]
     assert first.context_tokens == tokens.count("A tale.")
     assert (first.calls, first.spent["m"].calls, first.prompt_tokens) == (1, 1, 2)
-    assert indexing(tmp_path / "peers").spent == {"e": Usage(1, prompt_tokens=2)}
-    assert len(list(asking.results(asked))) == 2
+    assert read_indexing(tmp_path / "peers").spent == {"e": Usage(1, prompt_tokens=2)}
+    assert len(list(asking.results(("A tale.",), questions))) == 2
     assert sum("input" in body for body in endpoint.bodies) == 1
 
 
@@ -128,8 +130,11 @@ def test_two_searches_of_one_peer_share_what_is_installed_and_one_index(
     peer: Peer, proxy: Proxy, endpoint: Endpoint, tmp_path: Path
 ) -> None:
     other = replace(peer, name="small-deep", of="small", search=" deep")
-    asked = Asked(["A tale."], [BenchQuestion("q1", "t", "who?")])
-    found = [next(at_work(one, proxy, tmp_path / one.home).results(asked)) for one in (peer, other)]
+    questions = [BenchQuestion("q1", "t", "who?")]
+    found = [
+        next(at_work(one, proxy, tmp_path / one.home).results(("A tale.",), questions))
+        for one in (peer, other)
+    ]
     assert [(one.system, one.answer) for one in found if isinstance(one, Result)] == [
         ("peer:small", "WHO?"),
         ("peer:small-deep", "WHO? deep"),
@@ -150,9 +155,9 @@ def test_what_a_peer_fails_at_is_told_in_its_words(
     questions = [BenchQuestion("q1", "t", "die!"), BenchQuestion("q2", "t", "who?")]
     asking = at_work(peer, proxy, tmp_path / "peers")
     with pytest.raises(PeerFailed, match="ValueError: no such text"):
-        list(asking.results(Asked(["bad"], questions)))
+        list(asking.results(("bad",), questions))
     with pytest.raises(PeerFailed, match=r"ended with status 3: .*log\.txt"):
-        list(asking.results(Asked(["good"], questions)))
+        list(asking.results(("good",), questions))
 
 
 def test_a_peer_that_says_nothing_is_given_up(tmp_path: Path) -> None:
@@ -168,10 +173,10 @@ def test_a_peer_that_cannot_be_installed_is_skipped_with_the_reason(
 ) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     with pytest.raises(NotInstalled, match=r"no-such-package-of-ours==0 can't be installed: ERROR"):
-        installed(peer, tmp_path)
+        peer.install(tmp_path)
     old = Peer("old", "Old", "old", "1", "<3", "MIT")
     with pytest.raises(NotInstalled, match="old needs Python <3, and this is 3"):
-        installed(old, tmp_path)
+        old.install(tmp_path)
 
 
 def test_every_peer_of_the_list_has_an_adapter_a_version_and_a_licence() -> None:
@@ -184,7 +189,7 @@ def test_every_peer_of_the_list_has_an_adapter_a_version_and_a_licence() -> None
     ("answer", "index"), [("2. The mill", 1), ("It is (3).", 2), ("7", None), ("The mill", None)]
 )
 def test_the_option_that_an_answer_names_is_found(answer: str, index: int | None) -> None:
-    assert chosen(answer, 4) == index
+    assert find_choice(answer, 4) == index
 
 
 def test_the_tokenizer_of_peers_finds_the_table_that_it_would_download(
@@ -199,4 +204,4 @@ def test_the_tokenizer_of_peers_finds_the_table_that_it_would_download(
         expected_hash="446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
     )
     assert len(table) == tokens.RANKS_COUNT
-    assert [file.name for file in tmp_path.iterdir()] == [FILE]
+    assert [file.name for file in tmp_path.iterdir()] == [RANKS_FILE]

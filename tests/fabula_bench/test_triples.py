@@ -15,8 +15,9 @@ from fabula.errors import DataError, SettingsError
 from fabula_bench.data import read
 from fabula_bench.metrics import Judges, metric
 from fabula_bench.model import BenchQuestion, GoldTriple, Result, Triple
+from fabula_bench.plan import BenchRun
 from fabula_bench.report import write_report
-from fabula_bench.run import BenchRun, run
+from fabula_bench.run import run
 from fabula_bench.suite import read_suite
 
 GOLD = (

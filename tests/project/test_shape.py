@@ -69,7 +69,11 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "sacrebleu": "fabula_bench/metrics/overlap.py",
     "safetensors": "models/offline/embedder.py",
     "sentencex": "text/sentences.py",
-    "scipy": ("graphs/entities/network.py", "fabula_bench/gold/scores.py"),
+    "scipy": (
+        "graphs/entities/network.py",
+        "fabula_bench/gold/scores.py",
+        "fabula_bench/statistics.py",
+    ),
     "sklearn": "graphs/aspects/cluster.py",
     "sqlite3": (
         "models/batch_store.py",

@@ -19,7 +19,6 @@ __all__ = [
     "SMOKE",
     "describe_subset",
     "has_part",
-    "parts",
     "read",
     "usual_part",
 ]
@@ -71,11 +70,6 @@ _SETS: Mapping[str, _Set] = {
 }
 NAMES = tuple(_SETS)
 """The data sets that can be read."""
-
-
-def parts(name: str) -> tuple[str, ...]:
-    """Return the parts of a data set, none for your own. Raises DataError for an unknown one."""
-    return _set(name).parts
 
 
 def usual_part(name: str) -> str:

@@ -30,12 +30,8 @@ def compare_counts(
 ) -> str:
     """Describe a subset as it was read beside its published counts, and why they differ.
 
-    Args:
-        data: The subset, with hard questions alone if `hard`.
-        published: The published counts.
-        part: The parts that were read, as `dev` or `train+dev`.
-        all_parts: All of them, joined in the same way.
-        hard: Whether only questions of the hard subset were taken.
+    `part` are the parts that were read, as `dev` or `train+dev`, and `all_parts` all of them; the
+    subset has hard questions alone if `hard`.
     """
     what = "hard questions" if hard else "questions"
     questions = published.hard if hard else published.questions

@@ -35,12 +35,6 @@ def detokenise(sentences: Sequence[Sequence[str]]) -> NaturalText:
     Where a quotation ends and the next begins at once, a new paragraph begins, as in print. An
     undirected quotation mark that begins a sentence opens a quotation, one that ends a sentence
     closes it, and within a sentence they alternate.
-
-    Args:
-        sentences: The tokens of each sentence.
-
-    Returns:
-        The text, with a span for every token in their order.
     """
     pieces: list[str] = []
     spans: list[tuple[int, int]] = []

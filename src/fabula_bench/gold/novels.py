@@ -90,21 +90,18 @@ def pair_given_names(text: LitBankText, join: JoinNames) -> list[AliasPair]:
 
 def score_pairs(scores: TextScores, measure: str, pairs: Iterable[AliasPair]) -> None:
     """Add the precision and the recall of pairs of names."""
-    verdicts = Counter(pair.verdict for pair in pairs)
-    right, wrong, missed = verdicts["right"], verdicts["wrong"], verdicts["missed"]
-    scores.add_matches(measure, [1] * right + [0] * wrong, [1] * right + [0] * missed)
+    verdicts = [pair.verdict for pair in pairs]
+    scores.add_matches(
+        measure,
+        [verdict == "right" for verdict in verdicts if verdict != "missed"],
+        [verdict == "right" for verdict in verdicts if verdict != "wrong"],
+    )
 
 
 def score_findings(scores: TextScores, gold: LitBankText, found: Findings, document: str) -> None:
     """Add what was found in a document that has a passage of LitBank, against its annotations.
 
     Only what is within the passage counts, as no more of the book is annotated.
-
-    Args:
-        scores: The scores to add to.
-        gold: The passage.
-        found: What graphs found in the document.
-        document: The document's text.
     """
     passage = _Passage(gold, document)
     entities = passage.read_entities(found.entities)
@@ -194,13 +191,13 @@ def _score_aliases(scores: TextScores, passage: _Passage, entities: Sequence[_Re
     for read in entities:
         names = {passage.mentions[number].text for number in read.mentions}
         joined.update(combinations(sorted(names & clusters.keys()), 2))
-    right = wrong = missed = 0
-    for pair in combinations(sorted(clusters), 2):
-        is_one = not clusters[pair[0]].isdisjoint(clusters[pair[1]])
-        right += is_one and pair in joined
-        wrong += pair in joined and not is_one
-        missed += is_one and pair not in joined
-    scores.add_matches(ALIASES, [1] * right + [0] * wrong, [1] * right + [0] * missed)
+    pairs = [*combinations(sorted(clusters), 2)]
+    true = {pair for pair in pairs if not clusters[pair[0]].isdisjoint(clusters[pair[1]])}
+    scores.add_matches(
+        ALIASES,
+        [pair in true for pair in pairs if pair in joined],
+        [pair in joined for pair in pairs if pair in true],
+    )
 
 
 def _score_clusters(

@@ -21,14 +21,10 @@ _OF_PLAYS = (plays.KEPT, plays.SPEAKERS, plays.PERSONS, plays.EDGES, plays.DEGRE
 
 @dataclass(frozen=True, slots=True)
 class GoldSystem:
-    """What was measured of one system.
+    """What was measured of one system: `offline`, or a model.
 
-    Attributes:
-        name: `offline`, or the name of the model.
-        settings: Its settings, by their whole names.
-        figures: The mean of each measure, with its interval.
-        pairs: The pairs of given names that are right, wrong or missed.
-        usage: What models were asked, by step.
+    `figures` are means with their intervals, `pairs` those of given names that are right, wrong or
+    missed; `usage` is what models were asked, by step.
     """
 
     name: str

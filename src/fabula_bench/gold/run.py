@@ -21,11 +21,17 @@ from typing import Any
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import OFFLINE, STATIC, Settings, setting_fields
 from fabula.errors import BadReply, DataError, LoadError
+from fabula.graph import TEXT
+from fabula.graph.findings import Findings
+from fabula.graph.installed import graphs
+from fabula.graph.method import BuildText, Graph
+from fabula.graph.recipes import with_bases
 from fabula.load import load, read_text
+from fabula.models.counted import Meter
 from fabula.models.usage import Usage, sum_usage
 from fabula.text.document import Document
+from fabula_bench.building import build_parts, text_chunks
 from fabula_bench.gold import novels
-from fabula_bench.gold.building import find_in, measured_graphs
 from fabula_bench.gold.litbank import LitBankText, read_litbank
 from fabula_bench.gold.plays import score_play
 from fabula_bench.gold.poldracor import Play, read_poldracor
@@ -44,15 +50,7 @@ MAX_FILE_BYTES = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class GoldRun:
-    """What to measure.
-
-    Attributes:
-        data: The folder that has litbank/ and poldracor/, or one of them.
-        folder: Where the results are written.
-        given: Settings of the run and models from flags.
-        texts: The maximum number of novels, and of plays.
-        command: The command line that repeats the run.
-    """
+    """What to measure, as in BenchRun; `texts` is how many novels, and how many plays, at most."""
 
     data: Path
     folder: Path
@@ -142,13 +140,8 @@ def measure(
 ) -> tuple[list[TextScores], list[novels.AliasPair], Mapping[str, Usage]]:
     """Return the scores of all texts, the pairs of given names, and what models were asked.
 
-    Args:
-        texts: The passages of novels.
-        plays: The plays.
-        data: The folder of the data; whole books are looked for in it.
-        models: The models that graphs are built with.
-        report: Called for each text with what models were asked so far.
-        failed: Gets a message for each text that can't be measured.
+    Whole books are looked for in the folder `data`. `report` is called for each text with what
+    models were asked so far; `failed` gets a message for each text that can't be measured.
     """
     all_scores: list[TextScores] = []
     all_pairs: list[novels.AliasPair] = []
@@ -166,11 +159,11 @@ def measure(
                     novels.score_pairs(scores, novels.GIVEN, pairs)
                     novels.score_pairs(scores, novels.GIVEN_PERSONS, persons)
                 document = _document_of(gold, data)
-                found, usage = find_in(document, models)
+                found, usage = _find_in(document, models)
                 novels.score_findings(scores, gold, found, document.text)
             else:
                 document = load(gold.file, "", MAX_FILE_BYTES)
-                found, usage = find_in(document, models)
+                found, usage = _find_in(document, models)
                 score_play(scores, gold, found, document.text)
         except (LoadError, BadReply, DataError) as error:
             failed.append(f"{gold.name}: {error}")
@@ -179,6 +172,43 @@ def measure(
         all_scores.append(scores)
         report(sum(sum_usage(usages).values(), Usage()))
     return all_scores, all_pairs, sum_usage(usages)
+
+
+def measured_graphs(*, offline: bool = False) -> list[Graph[Any]]:
+    """Return the graphs that declare how they are measured, and all that they rest on.
+
+    Those that need a chat model are left out where there is none (`offline`).
+    """
+    installed = {
+        name: graph for name, graph in graphs().items() if not (offline and graph.needs_model)
+    }
+    return with_bases(installed, [name for name, graph in installed.items() if graph.find])
+
+
+def _find_in(document: Document, models: ModelFactory) -> tuple[Findings, Mapping[str, Usage]]:
+    """Build the measured graphs of a document, and return what they found and what that cost."""
+    used = measured_graphs(offline=models.offline)
+    meter = Meter()
+    parts = build_parts(document, used, models, meter)
+    chunks = text_chunks(parts[TEXT])
+    found = []
+    for graph in used:
+        below = {name: parts[name] for name in (*graph.rests_on, *graph.uses) if name in parts}
+        if graph.find:
+            found.append(graph.find(BuildText(document, chunks, below), parts[graph.name]))
+    return _merge(found), meter.usage()
+
+
+def _merge(found: Sequence[Findings]) -> Findings:
+    """Return the findings of several graphs as one."""
+    return Findings(
+        tuple(entity for findings in found for entity in findings.entities),
+        tuple(pair for findings in found for pair in findings.scenes),
+        tuple(quotation for findings in found for quotation in findings.quotations),
+        tuple(event for findings in found for event in findings.events),
+        any(findings.finds_quotations for findings in found),
+        any(findings.finds_events for findings in found),
+    )
 
 
 def _document_of(gold: LitBankText, data: Path) -> Document:

@@ -32,13 +32,7 @@ class TextScores:
         self.items[measure].extend(map(float, items))
 
     def add_matches(self, measure: str, found: Sequence[float], gold: Sequence[float]) -> None:
-        """Add precision, recall and F1 of what was found and what there is.
-
-        Args:
-            measure: What is found.
-            found: For each thing that was found, how far it is right.
-            gold: For each thing that there is, how far it was found.
-        """
+        """Add precision, recall and F1: how far what was found is right, and what is gold found."""
         self.add(f"{measure}, {PRECISION}", found)
         self.add(f"{measure}, {RECALL}", gold)
         self.add(f"{measure}, {F1}", [*found, *gold])
@@ -88,8 +82,6 @@ def align_clusters(
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
     """Return Spearman's rank correlation; equal values share their mean rank, None if undefined."""
-    if len(first) < 3:
-        return None
-    if len(set(first)) == 1 or len(set(second)) == 1:
+    if len(first) < 3 or 1 in (len(set(first)), len(set(second))):
         return None
     return float(spearmanr(first, second).statistic)

@@ -3,37 +3,12 @@
 from __future__ import annotations
 
 from fabula.errors import SettingsError, did_you_mean
-from fabula_bench.metrics import (
-    arag,
-    choice,
-    context,
-    coverage,
-    graphrag_bench,
-    overlap,
-    pairwise,
-    ragas_library,
-    relevance,
-    triples,
-    words,
-)
-from fabula_bench.metrics.judges import Judges
-from fabula_bench.metrics.measure import Metric, missing
+from fabula_bench.metrics import context, judged, overlap, ragas_library, triples, words
+from fabula_bench.metrics.measure import Judges, Metric, missing
 
 __all__ = ["Judges", "Metric", "metric", "missing", "names"]
 
-_FAMILIES = (
-    choice,
-    words,
-    overlap,
-    ragas_library,
-    graphrag_bench,
-    arag,
-    relevance,
-    pairwise,
-    coverage,
-    context,
-    triples,
-)
+_FAMILIES = (words, overlap, ragas_library, judged, context, triples)
 _METRICS: dict[str, Metric] = {
     metric.name: metric for family in _FAMILIES for metric in family.METRICS
 }

@@ -25,28 +25,26 @@ VERDICT_TOKENS = 120
 _RATING = re.compile(r'"rating"\s*:\s*([012])\b|\A\W*([012])\W*\Z')
 
 
-class StatementsReply(BaseModel):
-    """The statements of a text."""
-
+class _Reply(BaseModel):
     model_config = ConfigDict(extra="forbid")
+
+
+class StatementsReply(_Reply):
+    """The statements of a text."""
 
     statements: list[str]
 
 
-class Verdict(BaseModel):
+class Verdict(_Reply):
     """Whether the statement of that number holds, after the reason why."""
-
-    model_config = ConfigDict(extra="forbid")
 
     statement: int
     reason: str
     holds: bool
 
 
-class VerdictsReply(BaseModel):
+class VerdictsReply(_Reply):
     """A verdict on each statement."""
-
-    model_config = ConfigDict(extra="forbid")
 
     verdicts: list[Verdict]
 
@@ -55,28 +53,22 @@ Shape = TypeVar("Shape", bound=BaseModel)
 Winner = Literal["first", "second", "tie"]
 
 
-class WinnerReply(BaseModel):
+class WinnerReply(_Reply):
     """Which of two answers is better, after the reason why."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: str
     winner: Winner
 
 
-class QuestionsReply(BaseModel):
+class QuestionsReply(_Reply):
     """Questions that an answer answers, and whether it is evasive."""
-
-    model_config = ConfigDict(extra="forbid")
 
     questions: list[str]
     evasive: bool
 
 
-class RatingReply(BaseModel):
+class RatingReply(_Reply):
     """A rating of passages."""
-
-    model_config = ConfigDict(extra="forbid")
 
     rating: Literal[0, 1, 2]
 

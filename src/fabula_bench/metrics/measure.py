@@ -1,16 +1,33 @@
-"""A metric: a function of a question and a result, and what is known of it."""
+"""A metric: a function of a question and a result, what it may use, and what is known of it."""
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from fabula_bench.metrics.answers import nonempty, remove_citations
-from fabula_bench.metrics.judges import Judges
+from fabula.models import Chat, Embedder
 from fabula_bench.model import BenchQuestion, Need, Result
 
+
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """The models that metrics may ask; None if there is none.
+
+    `languages` are ISO 639-1 codes by the id of a text; other texts are English, as the published
+    data sets are. `baseline` has the answers of the first system by the id of the question, for a
+    system that is compared with it.
+    """
+
+    chat: Chat | None = None
+    embedder: Embedder | None = None
+    languages: Mapping[str, str] = field(default_factory=dict)
+    baseline: Mapping[str, str] = field(default_factory=dict)
+
+
 Scoring = Callable[[BenchQuestion, Result, Judges], float | None]
+_CITED = re.compile(r"\s*\[\d+(?:\s*[,;]\s*\d+)*\]")
 RESULT_NEEDS = frozenset[Need]({"answer", "context"})
 """Needs that the result satisfies; others are satisfied by the question or the judges."""
 
@@ -20,13 +37,9 @@ class Metric:
     """A metric.
 
     Attributes:
-        name: Its name in suites and results.
         source: The paper or library that defines it.
         blind: A sentence about what it cannot measure.
         needs: What question, result and judges must have before `how` is called.
-        how: Calculates the value.
-        lowest: The lower end of its range.
-        highest: The upper end of its range.
         empty: The value of a result without the answer or the context: it is a miss, which must
             not be left out of a mean.
         library: The package that it imports.
@@ -49,19 +62,19 @@ class Metric:
 
         May raise ModelError.
         """
-        available = {*_question_needs(question), *_judge_needs(judges)}
+        available = _question_needs(question) | _judge_needs(judges)
         if question.id in judges.baseline:
             available.add("baseline")
         if not self.needs - RESULT_NEEDS <= available:
             return None
-        if not self.needs & RESULT_NEEDS <= {*_result_needs(result)}:
+        if not self.needs & RESULT_NEEDS <= _result_needs(result):
             return self.empty
         return self.how(question, result, judges)
 
 
 def missing(metric: Metric, judges: Judges) -> str:
     """Return why a metric can't be used, and what to do, or '' if it can."""
-    unmet = metric.needs & {"judge", "embedder"} - {*_judge_needs(judges)}
+    unmet = metric.needs & {"judge", "embedder"} - _judge_needs(judges)
     if unmet:
         what = {"judge": "a chat model that judges", "embedder": "an embedding model"}
         needed = " and ".join(what[need] for need in sorted(unmet))
@@ -74,26 +87,44 @@ def missing(metric: Metric, judges: Judges) -> str:
     return ""
 
 
-def _question_needs(question: BenchQuestion) -> Iterator[Need]:
-    if nonempty(question.answers):
-        yield "answers"
-    if question.options and question.right is not None:
-        yield "options"
-    if nonempty(question.evidence):
-        yield "evidence"
-    if question.triples:
-        yield "triples"
+def _question_needs(question: BenchQuestion) -> set[Need]:
+    there: dict[Need, bool] = {
+        "answers": bool(nonempty(question.answers)),
+        "options": bool(question.options) and question.right is not None,
+        "evidence": bool(nonempty(question.evidence)),
+        "triples": bool(question.triples),
+    }
+    return {need for need, is_there in there.items() if is_there}
 
 
-def _result_needs(result: Result) -> Iterator[Need]:
-    if remove_citations(result.answer):
-        yield "answer"
-    if any(passage.text.strip() for passage in result.context):
-        yield "context"
+def _result_needs(result: Result) -> set[Need]:
+    answer: set[Need] = {"answer"} if remove_citations(result.answer) else set()
+    return answer | ({"context"} if any(each.text.strip() for each in result.context) else set())
 
 
-def _judge_needs(judges: Judges) -> Iterator[Need]:
-    if judges.chat is not None:
-        yield "judge"
-    if judges.embedder is not None:
-        yield "embedder"
+def _judge_needs(judges: Judges) -> set[Need]:
+    judge: set[Need] = {"judge"} if judges.chat is not None else set()
+    return judge | ({"embedder"} if judges.embedder is not None else set())
+
+
+def remove_citations(answer: str) -> str:
+    """Return an answer without its citations."""
+    return _CITED.sub("", answer).strip()
+
+
+def nonempty(references: Sequence[str]) -> list[str]:
+    """Return the references that aren't empty."""
+    return [reference for reference in references if reference.strip()]
+
+
+def best_score(answer: str, references: Sequence[str], score: Callable[[str, str], float]) -> float:
+    """Return the best score of an answer, without citations, over all references."""
+    text = remove_citations(answer)
+    return max(score(text, reference) for reference in nonempty(references))
+
+
+def score_nearest(
+    score: Callable[[str, str], float],
+) -> Callable[[BenchQuestion, Result, Judges], float]:
+    """Return a metric's function from one that compares an answer with one reference."""
+    return lambda question, result, _: best_score(result.answer, question.answers, score)

@@ -6,10 +6,13 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any
 
-from fabula_bench.metrics.answers import nonempty, remove_citations, score_nearest
-from fabula_bench.metrics.judges import Judges
-from fabula_bench.metrics.measure import Metric
-from fabula_bench.model import BenchQuestion, Result
+from fabula_bench.metrics.measure import (
+    Metric,
+    Scoring,
+    nonempty,
+    remove_citations,
+    score_nearest,
+)
 
 if TYPE_CHECKING:
     from rouge_score.rouge_scorer import RougeScorer
@@ -89,12 +92,10 @@ def _bleu(order: int) -> BLEU:
     return BLEU(tokenize="none", max_ngram_order=order, effective_order=True)
 
 
-def _bleu_1(question: BenchQuestion, result: Result, _: Judges) -> float:
-    return bleu(remove_citations(result.answer), question.answers, 1)
-
-
-def _bleu_4(question: BenchQuestion, result: Result, _: Judges) -> float:
-    return bleu(remove_citations(result.answer), question.answers, 4)
+def _bleu_of(order: int) -> Scoring:
+    return lambda question, result, _: bleu(
+        remove_citations(result.answer), question.answers, order
+    )
 
 
 METRICS = (
@@ -118,7 +119,7 @@ METRICS = (
             "compare systems by it, not with published figures."
         ),
         needs=frozenset({"answers", "answer"}),
-        how=_bleu_1,
+        how=_bleu_of(1),
         library="sacrebleu",
         extra="bench",
     ),
@@ -130,7 +131,7 @@ METRICS = (
             "like bleu_1 it is a mean of answers' own scores, not the paper's over all at once."
         ),
         needs=frozenset({"answers", "answer"}),
-        how=_bleu_4,
+        how=_bleu_of(4),
         library="sacrebleu",
         extra="bench",
     ),

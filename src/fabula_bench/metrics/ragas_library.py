@@ -13,9 +13,7 @@ from pydantic import BaseModel, ValidationError
 from fabula.errors import BadReply, first_problem
 from fabula.models import Chat, Embedder, Prompt
 from fabula.models.replies import ask
-from fabula_bench.metrics.answers import best_score
-from fabula_bench.metrics.judges import Judges
-from fabula_bench.metrics.measure import Metric
+from fabula_bench.metrics.measure import Judges, Metric, best_score
 from fabula_bench.model import BenchQuestion, Result
 
 SYSTEM = "You judge texts. Reply with JSON alone."

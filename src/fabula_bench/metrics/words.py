@@ -1,4 +1,4 @@
-"""Words that answers share with references: exact match and token F1, as SQuAD has them."""
+"""Right options, and words that answers share with references, as SQuAD has them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import string
 import unicodedata
 from collections import Counter
 
-from fabula_bench.metrics.answers import score_nearest
-from fabula_bench.metrics.measure import Metric
+from fabula_bench.metrics.measure import Metric, score_nearest
 
 SOURCE = "Rajpurkar et al. 2016, SQuAD (arXiv 1606.05250)"
 
@@ -43,6 +42,17 @@ def _is_mark(letter: str) -> bool:
 
 
 METRICS = (
+    Metric(
+        name="accuracy",
+        source="Pang et al. 2022, QuALITY (arXiv 2112.08608)",
+        blind=(
+            "It can't tell knowing from guessing: of four options one in four is right by chance, "
+            "and a model that knows the text by heart needs no context."
+        ),
+        needs=frozenset({"options"}),
+        # Choosing none is wrong, too.
+        how=lambda question, result, _: float(result.choice == question.right),
+    ),
     Metric(
         name="exact_match",
         source=SOURCE,

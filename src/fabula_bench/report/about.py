@@ -29,7 +29,7 @@ class RunQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """The data set: `sha256` by file name; `texts` counts them; `licence` as its card says.
+    """The data set: `sha256` by file name; `texts` counts them.
 
     `hard`: only questions of the hard subset; `subset` describes which texts were taken, with the
     published counts.
@@ -38,7 +38,6 @@ class Data:
     name: str
     texts: int
     sha256: Mapping[str, str]
-    licence: str = ""
     part: str = ""
     hard: bool = False
     subset: str = ""
@@ -96,16 +95,12 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run of a suite. `systems` in the suite's order: the first is the baseline.
+    """A run of a suite. `systems` and `metrics` in the suite's order: the first is the baseline.
 
-    `suite` is its name, `purpose` its sentence, `ask` what the systems were asked for; `command` is
-    what to type to run it again; `offline`: answers and summaries are extracts of the text, no
-    model wrote them. Times are ISO 8601 with an offset; `finished` is None until all is done.
-    `questions` are all that the run is about, asked already or not. `metrics` in the suite's
-    order: the first is plotted against cost. `seeds` and `versions` by name (fabula, python,
-    neo4j, ragas); `limits` as they were given (--limit, --max-calls). `left_out` says by metric,
-    in a sentence that names it, why it isn't measured; `filters` by system which passages alone
-    it may find.
+    `offline`: answers and summaries are extracts of the text, no model wrote them. Times are ISO
+    8601 with an offset; `finished` is None until all is done. `questions` are all that the run is
+    about, asked already or not. `limits` are as they were given (--limit, --max-calls). `left_out`
+    says by metric why it isn't measured; `filters` by system which passages alone it may find.
     """
 
     suite: str

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fabula.export.markdown import escape_markdown
 from fabula.models.prices import Price
 from fabula.text.nouns import count_noun
-from fabula_bench.report.about import Data
+from fabula_bench.report.about import Data, Run
 from fabula_bench.report.charts import bar_charts
 from fabula_bench.report.costs import model_tables, question_table, time_table
 from fabula_bench.report.markdown import code, join, note, table
 from fabula_bench.report.published import Published
 from fabula_bench.report.read import Recorded
-from fabula_bench.report.repeat import hash_table, settings_tables, version_table
 from fabula_bench.report.summary import Score
 from fabula_bench.report.tables import (
     difference_table,
@@ -24,7 +24,7 @@ from fabula_bench.report.tables import (
     published_table,
     score_table,
 )
-from fabula_bench.report.wording import format_time
+from fabula_bench.report.wording import NOTHING, flatten_settings, format_time
 
 OFFLINE = (
     "Offline: summaries, details and answers are extracts of the text; no model wrote them. What "
@@ -118,13 +118,13 @@ def _run(recorded: Recorded) -> str:
     run = recorded.run
     names = [system.name for system in run.systems]
     models = {model: None for system in run.systems for model in system.models.values()}
+    data = (run.data.name, run.data.part, "hard questions" if run.data.hard else "")
     rows = {
         "suite": run.suite,
         "asked for": ASKED[run.ask],
-        "data": f"{_data_name(run.data)}: {count_noun(run.data.texts, 'text')}, "
+        "data": f"{', '.join(filter(None, data))}: {count_noun(run.data.texts, 'text')}, "
         f"{count_noun(len(run.questions), 'question')}",
         "subset": run.data.subset,
-        "licence of the data": run.data.licence,
         "systems": "; ".join(names),
         "baseline": names[0] if len(names) > 1 else "",
         "models": ", ".join(models),
@@ -136,11 +136,6 @@ def _run(recorded: Recorded) -> str:
     return join(
         escape_markdown(run.purpose), table("The run.", ("", "this run"), filled, figures=False)
     )
-
-
-def _data_name(data: Data) -> str:
-    part = f"{data.name}, {data.part}" if data.part else data.name
-    return f"{part}, hard questions" if data.hard else part
 
 
 def _scores(recorded: Recorded, scores: Sequence[Score]) -> str:
@@ -189,7 +184,45 @@ def _again(recorded: Recorded) -> str:
         "nearly the same where one is. results.jsonl has each context and answer, summary.csv each "
         "score, run.json all that follows.",
         code(run.command),
-        hash_table(run.data),
-        version_table(run),
-        *settings_tables(run),
+        _hash_table(run.data),
+        _version_table(run),
+        *_settings_tables(run),
     )
+
+
+def _hash_table(data: Data) -> str:
+    """Return the table of the files that the data was read from, with their hashes."""
+    return table("The data's files.", ("file", "SHA-256"), data.sha256.items(), figures=False)
+
+
+def _version_table(run: Run) -> str:
+    """Return the table of versions and seeds."""
+    rows = {**run.versions, **{f"seed of {name}": str(seed) for name, seed in run.seeds.items()}}
+    return table("Versions and seeds.", ("", "value"), rows.items(), figures=False)
+
+
+def _settings_tables(run: Run) -> list[str]:
+    """Return two tables: the settings that all systems share, and those in which they differ."""
+    systems = {
+        system.name: flatten_settings(dict(system.settings) | _filters(run, system.name))
+        for system in run.systems
+        if system.settings
+    }
+    names = sorted({name for settings in systems.values() for name in settings})
+    values = {name: [system.get(name, NOTHING) for system in systems.values()] for name in names}
+    same = {name: of_systems[0] for name, of_systems in values.items() if len(set(of_systems)) == 1}
+    differing = [name for name in names if name not in same]
+    tables = []
+    if differing:
+        rows = [(name, *values[name]) for name in differing]
+        head = ("setting", *systems)
+        tables.append(table("Settings in which the systems differ.", head, rows, figures=False))
+    if same:
+        caption = "Settings of every system." if len(systems) > 1 else "Settings."
+        head = ("setting", "value")
+        tables.append(table(caption, head, same.items(), figures=False, is_heading=True))
+    return tables
+
+
+def _filters(run: Run, system: str) -> dict[str, Any]:
+    return {"filters": run.filters[system]} if system in run.filters else {}

@@ -16,7 +16,7 @@ from fabula_bench.model import Result
 from fabula_bench.report.about import Run, Stage
 from fabula_bench.report.markdown import Cell, table
 from fabula_bench.report.read import Recorded
-from fabula_bench.report.wording import NOTHING, format_count, format_duration, format_number
+from fabula_bench.report.wording import NOTHING, format_duration, format_number
 
 NO_PRICE = "not known"
 
@@ -96,9 +96,7 @@ def _time(lines: Sequence[Result]) -> Cell | str:
 
 def _stage_cell(stage: Stage) -> Cell:
     total = sum(stage.spent.values(), Usage())
-    saved = (
-        f"{format_count(total.saved)} of {count_noun(total.uncached.calls, 'call')} from the cache"
-    )
+    saved = f"{total.saved:,} of {count_noun(total.uncached.calls, 'call')} from the cache"
     return Cell(format_duration(stage.seconds), (saved,) if total.saved else ())
 
 
@@ -111,7 +109,7 @@ def _spent(spent: Mapping[str, Usage], prices: Mapping[str, Price]) -> tuple[str
     uncached = total.uncached
     sent = (uncached.prompt_tokens, total.cached_tokens)
     counts = (uncached.calls, total.saved, *sent, uncached.completion_tokens)
-    return (*map(format_count, counts), _money(spent, prices))
+    return (*(f"{count:,}" for count in counts), _money(spent, prices))
 
 
 def _money(spent: Mapping[str, Usage], prices: Mapping[str, Price]) -> str:

@@ -35,10 +35,6 @@ class Published:
     set: str = ""
     hard: bool = False
 
-    def fits(self, data_set: str, *, hard: bool) -> bool:
-        """Return whether it is of this data set and these questions."""
-        return not self.set or (self.set, self.hard) == (data_set, hard)
-
 
 def read_published(suite: str, data_set: str = "", *, hard: bool = False) -> list[Published]:
     """Return the tables that were published for a suite and a data set; for most, none."""
@@ -46,5 +42,5 @@ def read_published(suite: str, data_set: str = "", *, hard: bool = False) -> lis
     return [
         table
         for table in TypeAdapter(tuple[Published, ...]).validate_python(tables)
-        if suite in table.suites and table.fits(data_set, hard=hard)
+        if suite in table.suites and (not table.set or (table.set, table.hard) == (data_set, hard))
     ]

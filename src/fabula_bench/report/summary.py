@@ -23,17 +23,10 @@ SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The mean of a system by a metric over a group of questions.
+    """The mean of a system by a metric over a group of questions: ALL, HARD, or one of a KIND.
 
-    Attributes:
-        system: The name of the system.
-        metric: The name of the metric.
-        group: "all", "hard", or "kind: " with a kind of questions.
-        own: The mean with its 95% interval.
-        base: The system that it is compared with.
-        to_base: The difference to that system, over the questions that both answered.
-        p: The p-value of no difference, corrected by Holm's method among all systems of the same
-            metric and group.
+    `to_base` is the difference to the system `base` over the questions that both answered, `p` that
+    of no difference, corrected by Holm's method among all systems of the same metric and group.
     """
 
     system: str

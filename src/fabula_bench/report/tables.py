@@ -11,7 +11,6 @@ from fabula_bench.report.published import Column, Published
 from fabula_bench.report.summary import ALL, KIND, Score, group_questions
 from fabula_bench.report.wording import (
     NOTHING,
-    format_count,
     format_difference,
     format_interval,
     format_p,
@@ -26,21 +25,12 @@ SIGNIFICANT = 0.05
 
 def score_table(scores: Sequence[Score], measures: Sequence[Measure]) -> str:
     """Return the mean of each system by each metric over all questions."""
-    by_system = {(score.system, score.metric): score for score in scores if score.group == ALL}
-    usual = max((one.own.questions for one in by_system.values()), default=0)
-    rows = [
-        (
-            Cell(system),
-            *(_mean(by_system.get((system, measure.name)), measure, usual) for measure in measures),
-        )
-        for system in _systems(scores)
-    ]
-    return table(
-        f"Means over {count_noun(usual, 'question')}, with 95% intervals; n where there were "
-        "fewer.",
-        ("system", *map(metric_heading, measures)),
-        rows,
+    usual = max((score.own.questions for score in scores if score.group == ALL), default=0)
+    caption = (
+        f"Means over {count_noun(usual, 'question')}, with 95% intervals; n where there were fewer."
     )
+    columns = {metric_heading(measure): (measure, ALL, usual) for measure in measures}
+    return _mean_table(caption, scores, columns)
 
 
 def difference_table(scores: Sequence[Score], measures: Sequence[Measure]) -> str:
@@ -80,9 +70,14 @@ def kind_tables(
     tables: list[str] = []
     for measure in measures:
         scored = {score.group for score in scores if score.metric == measure.name}
-        columns = {name: count for name, count in counts.items() if name in scored}
+        columns = {
+            f"{name.removeprefix(KIND)}, n\u00a0=\u00a0{count}": (measure, name, count)
+            for name, count in counts.items()
+            if name in scored
+        }
         if columns:
-            tables.append(_kinds(scores, measure, columns, is_heading=bool(tables)))
+            caption = f"{metric_heading(measure)}, with 95% intervals."
+            tables.append(_mean_table(caption, scores, columns, is_heading=bool(tables)))
     return tables
 
 
@@ -90,7 +85,7 @@ def node_table(systems: Sequence[System]) -> str:
     """Return how many nodes of each kind the graphs of the systems have; '' if none is recorded."""
     kinds = sorted({kind for system in systems for kind in system.nodes})
     rows = [
-        (system.name, *(format_count(system.nodes.get(kind, 0)) for kind in kinds))
+        (system.name, *(f"{system.nodes.get(kind, 0):,}" for kind in kinds))
         for system in systems
         if system.nodes
     ]
@@ -112,25 +107,26 @@ def measure_table(measures: Sequence[Measure]) -> str:
     )
 
 
-def _kinds(
-    scores: Sequence[Score], measure: Measure, counts: Mapping[str, int], *, is_heading: bool
+def _mean_table(
+    caption: str,
+    scores: Sequence[Score],
+    columns: Mapping[str, tuple[Measure, str, int | None]],
+    *,
+    is_heading: bool = False,
 ) -> str:
-    by_system = {
-        (score.system, score.group): score for score in scores if score.metric == measure.name
-    }
-    heads = [f"{name.removeprefix(KIND)}, n\u00a0=\u00a0{count}" for name, count in counts.items()]
+    """Return the means of each system; columns have a metric, a group, and how many are usual."""
+    means = {(score.system, score.metric, score.group): score for score in scores}
     rows = [
         (
             system,
             *(
-                _mean(by_system.get((system, name)), measure, count)
-                for name, count in counts.items()
+                _mean(means.get((system, measure.name, group)), measure, usual)
+                for measure, group, usual in columns.values()
             ),
         )
         for system in _systems(scores)
     ]
-    caption = f"{metric_heading(measure)}, with 95% intervals."
-    return table(caption, ("system", *heads), rows, is_heading=is_heading)
+    return table(caption, ("system", *columns), rows, is_heading=is_heading)
 
 
 def _systems(scores: Sequence[Score]) -> list[str]:
@@ -167,28 +163,13 @@ def measured_table(
 ) -> str:
     """Return those scores of a run that a published table has, or '' if there are none."""
     known = {measure.name: measure for measure in measures}
-    by_system = {(score.system, score.metric, score.group): score for score in scores}
-    available = {(metric, group) for _, metric, group in by_system}
-    columns = [
-        column for column in published.columns if (column.metric, _group(column)) in available
-    ]
-    if not columns:
-        return ""
-    rows = [
-        (
-            system,
-            *(
-                _mean(
-                    by_system.get((system, column.metric, _group(column))),
-                    known[column.metric],
-                    None,
-                )
-                for column in columns
-            ),
-        )
-        for system in _systems(scores)
-    ]
-    return table("Measured here.", ("system", *map(_column, columns)), rows)
+    available = {(score.metric, score.group) for score in scores}
+    columns = {
+        _column(column): (known[column.metric], group, None)
+        for column in published.columns
+        if (column.metric, group := _group(column)) in available
+    }
+    return _mean_table("Measured here.", scores, columns) if columns else ""
 
 
 def published_table(published: Published) -> str:

@@ -53,11 +53,6 @@ def format_score(value: float, measure: Measure) -> str:
     return _share(value * PER_CENT) if display_factor(measure) == PER_CENT else format_number(value)
 
 
-def format_count(value: int) -> str:
-    """Return a whole number with separators of thousands."""
-    return f"{value:,}"
-
-
 def format_difference(value: float, measure: Measure) -> str:
     """Return a difference of two values of a metric, with its sign."""
     text = format_score(value, measure)

@@ -7,66 +7,33 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import click
+import psutil
 
-from fabula_bench.speed import (
-    cost,
-    coverage,
-    evening,
-    gold,
-    hour,
-    large_book,
-    library,
-    names,
-    network,
-    quotations,
-    serving,
-    sharing,
-    small_documents,
-    spoilers,
-    stability,
-    waiting,
-    workers,
-    writers,
-)
+from fabula_bench.speed import library, spoilers
 from fabula_bench.speed.report import Figure, shown, table_rows
 
-PARTS: dict[str, Callable[[Path | None], list[Figure]]] = {
-    "waiting": waiting.measure,
-    "cost": cost.measure,
-    "coverage": coverage.measure,
-    "writers": writers.measure,
-    "small-documents": small_documents.measure,
-    "workers": workers.measure,
-    "names": names.measure,
-    "quotations": quotations.measure,
-    "gold": gold.measure,
-    "network": network.measure,
-    "stability": stability.measure,
-    "serving": serving.measure,
-    "sharing": sharing.measure,
-    "spoilers": spoilers.measure,
-    "library": library.measure,
-    "large-book": large_book.measure,
-    "evening": evening.measure,
-    "hour": hour.measure,
-}
+PARTS = (
+    *("waiting", "cost", "writers", "small-documents", "workers", "names", "quotations", "gold"),
+    *("network", "stability", "serving", "sharing", "spoilers", "library", "large-book"),
+    *("evening", "hour"),
+)
+"""Modules of this package, whose `measure` is given the folder of books."""
 
 
 @click.command()
-@click.argument("parts", nargs=-1, type=click.Choice(tuple(PARTS)))
+@click.argument("parts", nargs=-1, type=click.Choice(PARTS))
 @click.option(
     "--books",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="real books to take texts from, instead of the shipped story told again and again; "
-    "for coverage, with squality/ and quality/, or graphrag-bench/, beside it; for "
-    "gold, with litbank/ and poldracor/ beside it",
+    "for gold, with litbank/ and poldracor/ beside it",
 )
 @click.option(
     "--passages",
@@ -97,16 +64,15 @@ def main(
     file: Path | None,
 ) -> None:
     """Measures PARTS, or everything, on servers and endpoints of its own. Takes some minutes."""
-    todo = PARTS | {
-        "library": partial(library.measure, passages=passages),
-        "spoilers": partial(spoilers.measure, probes=probes),
-    }
+    more = {"library": {"passages": passages}, "spoilers": {"probes": probes}}
     measured: dict[str, list[Figure]] = {}
-    for part in parts or todo:
-        click.echo(f"{part} (load average {_load()})")
-        measured[part] = todo[part](books)
+    for part in parts or PARTS:
+        click.echo(f"{part} (load average {psutil.getloadavg()[0]:.1f})")
+        module = import_module(f"fabula_bench.speed.{part.replace('-', '_')}")
+        measured[part] = module.measure(books, **more.get(part, {}))
         click.echo(f"{shown(measured[part])}\n")
-    click.echo(f"load average at the end: {_load()}, of {os.cpu_count()} CPUs")
+    load = f"{psutil.getloadavg()[0]:.1f}"
+    click.echo(f"load average at the end: {load}, of {os.cpu_count()} CPUs")
     if file:
         results = {
             part: [asdict(figure) | {"verdict": figure.verdict} for figure in figures]
@@ -115,18 +81,14 @@ def main(
         file.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     every = [figure for figures in measured.values() for figure in figures]
     if strict:
-        machine = f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, load {_load()}"
+        machine = f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, load {load}"
         for part, figures in measured.items():
-            more = f" --passages {passages}" if part == "library" else ""
-            click.echo(table_rows(f"python -m fabula_bench.speed {part}{more}", figures, machine))
+            size = f" --passages {passages}" if part == "library" else ""
+            click.echo(table_rows(f"python -m fabula_bench.speed {part}{size}", figures, machine))
         if missed := [figure.what for figure in every if figure.verdict == "missed"]:
             raise click.ClickException(f"goals missed: {'; '.join(missed)}")
     if lost := [f.what for f in every if f.must and f.verdict == "missed"]:
         raise click.ClickException(f"below the floor: {'; '.join(lost)}")
-
-
-def _load() -> str:
-    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
 main()

@@ -1,112 +1,102 @@
-"""Calls and tokens, which are exact: by 1,000 chunks, expected before, and saved after an edit.
+"""Calls and tokens, which are exact: expected before, and saved after an edit.
 
 The naive count is the method's: a call for the details of each chunk, one to detect each cluster's
 aspects, one for each summary. The model is the tests' endpoint, which names about two aspects of a
-cluster; another names more or fewer, and writes longer or shorter.
+cluster; another names more or fewer, and writes longer or shorter. Documents are built in this
+process: no database, no cache.
 """
 
 from __future__ import annotations
 
 import random
 import statistics
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from endpoint import Endpoint
+from fabula.config.model_factory import ModelFactory
+from fabula.config.settings import Settings
+from fabula.graph import TEXT
+from fabula.graph.installed import graph
+from fabula.load import read_text
+from fabula.models.counted import Meter
 from fabula.models.usage import Usage
+from fabula_bench.building import Parts, build_parts, text_chunks
 from fabula_bench.speed.books import book
-from fabula_bench.speed.making import Made, making
 from fabula_bench.speed.report import Figure
 
 WORDS = 80_000
 TEXTS = (15_000, 30_000, 60_000)
 DRAWS = 9
 NEW = "He paused, and the landlord's parrot said nothing at all about the herring."
-SETTINGS: dict[str, dict[str, Any]] = {
-    "the method's own": {"aspects.details_per_call": 1},
-    "4 chunks a call (default)": {"aspects.details_per_call": 4},
-    "8 chunks a call": {"aspects.details_per_call": 8},
-    "4, aspects with summaries": {
-        "aspects.details_per_call": 4,
-        "aspects.aspects_with_summaries": True,
-    },
-    "the preset economy": {"preset": "economy"},
-}
+GRAPH = "aspects"
 
 
 def measure(books: Path | None) -> list[Figure]:
-    """Cost by settings, by expectation, and by edit."""
+    """Cost by expectation, and by edit."""
     with Endpoint() as endpoint:
         return [
-            *_by_settings(endpoint, book(WORDS, books)),
             *_expected(endpoint, [book(words, books, seed) for seed, words in enumerate(TEXTS)]),
             *_edits(endpoint, book(WORDS, books)),
         ]
 
 
-def _by_settings(endpoint: Endpoint, text: str) -> list[Figure]:
-    figures = []
-    for name, settings in SETTINGS.items():
-        with making(endpoint, **settings) as maker:
-            made = maker.made(text)
-        share = 1000 / len(made.chunks)
-        usage = made.usage
-        figures += [
-            Figure(f"1,000 chunks, {name}: calls", usage.calls * share, ""),
-            Figure(f"1,000 chunks, {name}: prompt tokens", usage.prompt_tokens * share, ""),
-            Figure(f"1,000 chunks, {name}: completion tokens", usage.completion_tokens * share, ""),
-        ]
-    return figures
+@contextmanager
+def _models(endpoint: Endpoint) -> Iterator[ModelFactory]:
+    models = ModelFactory(Settings.read(base_url=endpoint.url, api_key="any", cache=False))
+    try:
+        yield models
+    finally:
+        models.close()
 
 
-def _expected(endpoint: Endpoint, texts: list[str]) -> list[Figure]:
+def _build(models: ModelFactory, text: str, **how: Any) -> tuple[Parts, dict[str, Usage]]:
+    """Return the parts of a text, and what each step cost."""
+    document = read_text(
+        text, source="bench", collection="bench", title="bench", author="", language="en"
+    )
+    meter = Meter()
+    return build_parts(document, [graph(GRAPH)], models, meter, **how), meter.usage()
+
+
+def _total(steps: Mapping[str, Usage]) -> Usage:
+    return sum(steps.values(), Usage())
+
+
+def _expected(endpoint: Endpoint, texts: list[str]) -> Iterator[Figure]:
     """How far off a dry run is: where models are unknown, and once they wrote another book."""
-    figures = []
-    with making(endpoint) as maker:
-        means_before = maker.made(book(TEXTS[0], seed=9)).means()
+    with _models(endpoint) as models:
+        facts = _build(models, book(TEXTS[0], seed=9))[0][GRAPH].record.facts
+        before = {name: value for name, value in facts.items() if name.startswith("mean_")}
         for words, text in zip(TEXTS, texts, strict=True):
-            spent = maker.made(text).usage
-            for known, means in (("first book", {}), ("after a book", means_before)):
-                expected = maker.expected(text, means)
+            spent = _total(_build(models, text)[1])
+            for known, means in (("first book", {}), ("after a book", before)):
+                expected = _total(_build(models, text, means=means, dry=True)[1])
                 calls = abs(expected.calls / spent.calls - 1)
                 tokens = abs(_tokens(expected) / _tokens(spent) - 1)
                 what = f"{words:,} words, {known}: expected"
-                figures += [
-                    Figure(f"{what} calls off by", 100 * calls, "%", 15),
-                    Figure(f"{what} tokens off by", 100 * tokens, "%", 15),
-                ]
-    return figures
+                yield Figure(f"{what} calls off by", 100 * calls, "%", 15)
+                yield Figure(f"{what} tokens off by", 100 * tokens, "%", 15)
 
 
-def _edits(endpoint: Endpoint, text: str) -> list[Figure]:
-    with making(endpoint) as maker:
-        first = maker.made(text)
-        chunks = len(first.chunks)
+def _edits(endpoint: Endpoint, text: str) -> Iterator[Figure]:
+    with _models(endpoint) as models:
+        first, steps = _build(models, text)
+        chunks = len(text_chunks(first[TEXT]))
+        naive = _total(steps).calls - steps["details"].calls + chunks
         draw = random.Random("edits")
-        of_one, more = (
-            [
-                _saved(maker.made(_edited(text, count, draw), first.known()), _naive(first))
-                for _ in range(DRAWS)
+        for what, count, goal in (("one chunk", 1, 95), ("1 %", round(chunks / 100), 85)):
+            saved = [
+                100 * (1 - _total(_build(models, edit, previous=first)[1]).calls / naive)
+                for edit in (_edit(text, count, draw) for _ in range(DRAWS))
             ]
-            for count in (1, round(chunks / 100))
-        )
-    what = f"{chunks} chunks, mean of {DRAWS} edits"
-    return [
-        Figure(f"{what}: calls saved, one chunk changed", statistics.mean(of_one), "%", 95, True),
-        Figure(f"{what}: calls saved, 1 % changed", statistics.mean(more), "%", 85, True),
-    ]
+            name = f"{chunks} chunks, mean of {DRAWS} edits: calls saved, {what} changed"
+            yield Figure(name, statistics.mean(saved), "%", goal, at_least=True)
 
 
-def _naive(made: Made) -> int:
-    """The method's calls for a document: with embeddings, and each chunk's details in one."""
-    return made.usage.calls - made.steps["details"].calls + len(made.chunks)
-
-
-def _saved(made: Made, naive: int) -> float:
-    return 100 * (1 - made.usage.calls / naive)
-
-
-def _edited(text: str, sentences: int, draw: random.Random) -> str:
+def _edit(text: str, sentences: int, draw: random.Random) -> str:
     """The text with new sentences in it, far from each other."""
     for place in sorted(draw.sample(range(len(text)), sentences), reverse=True):
         after = text.find(". ", place) + 2

@@ -6,55 +6,32 @@ changed, less a margin. A change that makes one of them worse fails here.
 
 from __future__ import annotations
 
+import tempfile
+import tomllib
 from pathlib import Path
 
-from fabula.config.model_factory import ModelFactory
+from fabula.build.outcome import SilentListener
 from fabula.config.settings import OFFLINE, STATIC
-from fabula_bench.gold.run import gold_settings, read_gold
-from fabula_bench.gold.run import measure as measure_texts
-from fabula_bench.gold.scores import summarise
+from fabula_bench.gold.run import NOVELS, PLAYS, GoldRun, run_gold
 from fabula_bench.speed.report import Figure
 
-FLOORS = {
-    "aliases of persons, names given, precision": 0.93,
-    "aliases of persons, names given, recall": 0.77,
-    "aliases of persons, from the text, precision": 0.89,
-    "aliases of persons, from the text, recall": 0.73,
-    "persons, precision": 0.81,
-    "persons, recall": 0.62,
-    "persons, F1": 0.70,
-    "persons, found by any name": 0.68,
-    "places, precision": 0.75,
-    "places, recall": 0.26,
-    "places, F1": 0.39,
-    "quotations, F1": 0.92,
-    "speakers": 0.65,
-    "events, precision": 0.67,
-    "events, recall": 0.02,
-    "persons who speak, F1": 0.90,
-    "speakers of speeches": 0.96,
-    "edges of the network, F1": 0.90,
-    "edges of the network, F1, mean of plays": 0.93,
-    "weighted degrees, rank correlation": 0.96,
-}
+FLOORS: dict[str, float] = tomllib.loads(
+    Path(__file__).with_name("floors.toml").read_text(encoding="utf-8")
+)
 """The least that each measure may be."""
 
 
 def measure(books: Path | None) -> list[Figure]:
     """Figures of all texts in litbank/ and poldracor/ beside the folder of books."""
     data = books.parent if books else Path()
-    if not books or not ((data / "litbank").is_dir() or (data / "poldracor").is_dir()):
+    if not books or not ((data / NOVELS).is_dir() or (data / PLAYS).is_dir()):
         return [Figure("not measured: --books names no folder beside litbank/", 0, "texts")]
-    texts, plays = read_gold(data)
-    models = ModelFactory(gold_settings({"model": OFFLINE, "embedding_model": STATIC}))
-    failed: list[str] = []
-    try:
-        scores, _, _ = measure_texts(texts, plays, data, models, lambda usage: None, failed)
-    finally:
-        models.close()
-    figures = summarise(scores)
+    with tempfile.TemporaryDirectory() as folder:
+        offline = {"model": OFFLINE, "embedding_model": STATIC}
+        outcome = run_gold(GoldRun(data, Path(folder), offline), SilentListener())
+    figures = outcome.systems[0].figures
     return [
-        Figure("texts that could not be measured", len(failed), "", 0, must=True),
+        Figure("texts that could not be measured", len(outcome.failed), "", 0, must=True),
         *(
             Figure(name, figures[name].mean, "", floor, at_least=True, must=True)
             for name, floor in FLOORS.items()

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 from fabula.config.model_factory import ModelFactory
-from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph import Part
+from fabula.graph.installed import graph
+from fabula.load import read_text
 from fabula.models.counted import Meter
+from fabula_bench.building import build_parts
 from fabula_bench.speed.books import book
-from fabula_bench.speed.making import cut, make, read
+from fabula_bench.speed.server import offline_settings
 
 WORDS_A_NODE = 38
 """About: of chunks, summaries and details together."""
 
 
-def offline(**given: Any) -> Settings:
-    """Settings for no model at all, wherever the benchmark is run."""
-    return Settings(model=OFFLINE, embedding_model=STATIC, **given)
-
-
-@dataclass(frozen=True, slots=True)
-class Library:
-    """Makes graphs with a kit that needs no endpoint, of the files in `books` where it's given."""
-
-    kit: ModelFactory
-    books: Path | None = None
-
-    def graph(self, nodes: int, collection: str, seed: int) -> tuple[Part, ...]:
-        """The parts of a document of about `nodes` passages, its text told with this seed."""
-        text = book(nodes * WORDS_A_NODE, self.books, seed)
-        document = read(text, collection, f"book {seed}")
-        return make(self.kit, document, cut(self.kit, document), self.kit.models(Meter()))
+def make_graph(nodes: int, collection: str, seed: int, books: Path | None) -> tuple[Part, ...]:
+    """The parts of a document of about `nodes` passages, its text told with this seed."""
+    name = f"book {seed}"
+    text = book(nodes * WORDS_A_NODE, books, seed)
+    document = read_text(
+        text, source=name, collection=collection, title=name, author="", language="en"
+    )
+    with closing(ModelFactory(offline_settings())) as models:
+        return tuple(build_parts(document, [graph("aspects")], models, Meter()).values())

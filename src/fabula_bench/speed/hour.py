@@ -18,144 +18,215 @@ import string
 import tempfile
 import time
 import zipfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import psutil
 
-from fabula_bench.speed.books import book, questions
-from fabula_bench.speed.evening import Diary, describe_meetings, read
+from fabula_bench.speed.books import book
+from fabula_bench.speed.readers import (
+    NOVELS_PATH,
+    SHELF,
+    SHELF_PATH,
+    Diary,
+    bring_book,
+    fill_shelf,
+    reading,
+    rest,
+    wait_for_job,
+)
 from fabula_bench.speed.report import Figure
-from fabula_bench.speed.service import Service, client, make_key, make_service, wait_until_ready
-from fabula_bench.speed.waiting import endpoint
+from fabula_bench.speed.service import (
+    Service,
+    client,
+    endpoint,
+    make_key,
+    make_service,
+    started,
+    wait_until_ready,
+)
 from fabula_scholar.exchange.booknlp import ENTITY_COLUMNS, TOKEN_COLUMNS
 
 SECONDS = 3_600.0
 READERS = 20
 WORDS = 150_000
 """Of each book that comes in."""
-SHELF, VOLUME_WORDS = 3, 30_000
-"""The books that are read."""
+READ_SECONDS = 4.0
+"""A reader asks, or opens a page, once in so many seconds."""
 QUOTATIONS = 500
 """Of one import of annotations."""
 PAUSE_SECONDS = 30.0
 """Between two imports of annotations, and two attacks."""
 SETTLE_SECONDS = 120.0
 """From the end of the hour until memory is looked at."""
-DIMENSIONS = 1536
 CALL_SECONDS = 0.2
-SHELF_PATH = "/api/v1/collections/default"
-OVER = ("succeeded", "failed", "cancelled", "paused")
-Layers = dict[tuple[str, str], int]
-"""How many annotations each layer of a document was given."""
 
 
 def measure(books: Path | None) -> list[Figure]:
     """Live through the hour; what it was like."""
-    diary = Diary()
     with (
         tempfile.TemporaryDirectory(prefix="fabula-hour-") as folder,
-        endpoint(CALL_SECONDS, DIMENSIONS) as url,
+        endpoint(CALL_SECONDS, 1536) as url,
     ):
         service = make_service(Path(folder), Path(folder) / "home", url)
-        texts = [book(VOLUME_WORDS, books, number) for number in range(SHELF)]
-        for number, text in enumerate(texts):
-            volume = Path(folder) / f"volume {number}.txt"
-            volume.write_text(text)
-            service.run("ingest", str(volume))
+        hour = _Hour(service, fill_shelf(service, Path(folder), books), books)
         keys = [make_key(service, f"reader {number}", "read") for number in range(READERS + 1)]
         writers = [make_key(service, name, "write") for name in ("annotator", "attacker")]
         admin = make_key(service, "operator", "admin")
-        service.start()
-        try:
-            figures = asyncio.run(_live(service, keys, writers, admin, texts, books, diary))
-        finally:
-            with suppress(ProcessLookupError):
-                service.stop()
-            service.run("db", "stop")
+        with started(service):
+            figures = asyncio.run(hour.live(keys, writers, admin))
         log = service.log.read_text(errors="replace")
-    figures += describe_meetings(diary)
-    figures.append(Figure("tracebacks in the log", log.count("Traceback"), "", goal=0))
-    return figures
+    tracebacks = Figure("tracebacks in the log", log.count("Traceback"), "", goal=0)
+    return [*figures, *hour.diary.describe(), tracebacks]
 
 
-async def _live(
-    service: Service,
-    keys: list[str],
-    writers: list[str],
-    admin: str,
-    texts: list[str],
-    books: Path | None,
-    diary: Diary,
-) -> list[Figure]:
-    await wait_until_ready(admin)
-    words, over, layers, counts = questions(200), asyncio.Event(), Layers(), dict[str, int]()
-    before = _memory(service)
-    async with client(admin) as operator:
-        listed = (await operator.get(f"{SHELF_PATH}/documents")).json()["items"]
-    documents = [document["id"] for document in listed]
-    tasks = [
-        *(read(key, words[number::READERS], over, diary) for number, key in enumerate(keys[1:])),
-        _bring_books(admin, books, over, counts, diary),
-        _annotate(writers[0], documents, texts, over, layers, diary),
-        _attack(keys[0], writers[1], documents[0], texts[0], over, diary),
-    ]
-    running = [asyncio.create_task(task) for task in tasks]
-    highest = before
-    until = time.monotonic() + SECONDS
-    while time.monotonic() < until and not any(task.done() for task in running):
-        await asyncio.sleep(5)
-        now = _memory(service)
-        highest = {name: max(highest[name], now[name]) for name in now}
-    over.set()
-    await asyncio.gather(*running)
-    lost = await _find_lost(service, admin, layers, counts)
-    await asyncio.sleep(SETTLE_SECONDS)
-    after = _memory(service)
-    return [
-        *(
-            Figure(
-                f"memory of {name}, before",
-                before[name] / 1e6,
-                "MB",
-                note=f"most {highest[name] / 1e6:.0f}, after {after[name] / 1e6:.0f}",
-            )
-            for name in before
-        ),
-        Figure("books that came in", counts["books"], ""),
-        Figure("layers of annotations", len(layers), ""),
-        Figure("lost", len(lost), "", goal=0, note="; ".join(lost)[:500]),
-    ]
+@dataclass
+class _Hour:
+    """What happens in the hour."""
 
+    service: Service
+    texts: list[str]
+    """Those of the shelf."""
+    books: Path | None
+    diary: Diary = field(default_factory=Diary)
+    documents: list[str] = field(default_factory=list)
+    """The ids of the texts."""
+    layers: dict[tuple[str, str], int] = field(default_factory=dict)
+    """How many annotations each layer of a document was given."""
+    brought: int = 0
+    """Books that came in."""
 
-async def _find_lost(
-    service: Service, admin: str, layers: Layers, counts: dict[str, int]
-) -> list[str]:
-    """Return in words what is not there, or not whole."""
-    lost = []
-    async with client(admin) as operator:
-        found = (await operator.get("/api/v1/collections/novels/documents?limit=100")).json()
-        if len(found["items"]) != counts["books"]:
-            lost.append(f"{len(found['items'])} books of {counts['books']}")
-        for (document, layer), expected in layers.items():
+    async def live(self, keys: list[str], writers: list[str], admin: str) -> list[Figure]:
+        await wait_until_ready(admin)
+        highest = before = _memory(self.service)
+        async with (
+            client(admin) as operator,
+            client(writers[0]) as annotator,
+            client(keys[0]) as reader,
+            client(writers[1]) as writer,
+        ):
+            listed = (await operator.get(f"{SHELF_PATH}/documents")).json()["items"]
+            # They are listed by their titles, as the volumes are numbered.
+            self.documents = [document["id"] for document in listed]
+            async with reading(keys[1:], self.diary, lambda: READ_SECONDS) as over:
+                running = [
+                    asyncio.create_task(self.bring_books(operator, over)),
+                    asyncio.create_task(self.annotate(annotator, over)),
+                    asyncio.create_task(self.attack(reader, writer, over)),
+                ]
+                until = time.monotonic() + SECONDS
+                while time.monotonic() < until and not any(task.done() for task in running):
+                    await asyncio.sleep(5)
+                    now = _memory(self.service)
+                    highest = {name: max(highest[name], now[name]) for name in now}
+                over.set()
+                await asyncio.gather(*running)
+            lost = await self.find_lost(operator)
+        await asyncio.sleep(SETTLE_SECONDS)
+        after = _memory(self.service)
+        return [
+            *(
+                Figure(
+                    f"memory of {name}, before",
+                    before[name] / 1e6,
+                    "MB",
+                    note=f"most {highest[name] / 1e6:.0f}, after {after[name] / 1e6:.0f}",
+                )
+                for name in before
+            ),
+            Figure("books that came in", self.brought, ""),
+            Figure("layers of annotations", len(self.layers), ""),
+            Figure("lost", len(lost), "", goal=0, note="; ".join(lost)[:500]),
+        ]
+
+    async def find_lost(self, operator: httpx2.AsyncClient) -> list[str]:
+        """Return in words what is not there, or not whole."""
+        lost = []
+        found = (await operator.get(f"{NOVELS_PATH}/documents?limit=100")).json()["items"]
+        if len(found) != self.brought:
+            lost.append(f"{len(found)} books of {self.brought}")
+        for (document, layer), expected in self.layers.items():
             listed = await operator.get(f"{SHELF_PATH}/annotations", params={"document": document})
             there = {row["layer"]: row["annotations"] for row in listed.json()["rows"]}
             if there.get(layer) != expected:
                 lost.append(f"layer {layer}: {there.get(layer)} of {expected}")
-    for collection in ("novels", "default"):
-        output = await asyncio.to_thread(service.run, "check", "--collection", collection)
-        if "No errors" not in output:
-            lost.append(output)
-    return lost
+        for collection in ("novels", "default"):
+            output = await asyncio.to_thread(self.service.run, "check", "--collection", collection)
+            if "No errors" not in output:
+                lost.append(output)
+        return lost
+
+    async def bring_books(self, operator: httpx2.AsyncClient, over: asyncio.Event) -> None:
+        """Let one large book after the other come in."""
+        while not over.is_set():
+            number = SHELF + self.brought
+            text = book(WORDS, self.books, number)
+            with self.diary.time("a book"):
+                await bring_book(operator, text, f"Book {number}", self.diary)
+            self.brought += 1
+
+    async def annotate(self, annotator: httpx2.AsyncClient, over: asyncio.Event) -> None:
+        """Import exact quotations of the books that are read, and count them by layer."""
+        chance = random.Random(7)
+        while not over.is_set():
+            number = len(self.layers) % SHELF
+            document, layer = self.documents[number], f"layer {len(self.layers)}"
+            quotes = [_cut(self.texts[number], 60, chance) for _ in range(QUOTATIONS)]
+            content = _annotations(quotes)
+            path = f"{SHELF_PATH}/documents/{document}/annotations/import"
+            with self.diary.time("send annotations"):
+                sent = await annotator.post(path, params={"layer": layer}, content=content)
+            job = await wait_for_job(annotator, sent, self.diary)
+            if job["state"] == "succeeded":
+                self.layers[document, layer] = job["items"][0]["result"]["annotations"]
+            await rest(over, PAUSE_SECONDS)
+
+    async def attack(
+        self, reader: httpx2.AsyncClient, writer: httpx2.AsyncClient, over: asyncio.Event
+    ) -> None:
+        """Send what is meant to hold the service up."""
+        chance, text = random.Random(11), self.texts[0]
+        imports = f"{SHELF_PATH}/documents/{self.documents[0]}/annotations/import"
+
+        def send(layer: str, content: str | bytes, **more: str) -> Awaitable[httpx2.Response]:
+            return writer.post(imports, params={"layer": layer, **more}, content=content)
+
+        near = _annotations([_spoil(_cut(text, 20_000, chance), chance)])
+        many = _annotations([_spoil(_cut(text, 2_400, chance), chance) for _ in range(300)])
+        tokens = _pack_tokens(1_000_000)
+        deep = "<TEI>" + "<p>" * 200_000
+        name, estimate = f"{SHELF_PATH}/queries/add", f"{SHELF_PATH}/documents/estimate"
+        attacks: dict[str, Callable[[], Awaitable[httpx2.Response | None]]] = {
+            "114 MB to a name": lambda: reader.post(name, content=HUGE),
+            "114 MB to an estimate": lambda: reader.patch(estimate, content=HUGE),
+            "nearly in the book": lambda: send("near", near),
+            "300 nearly in the book": lambda: send("many", many),
+            "a million tokens": lambda: send("tokens", tokens, format="booknlp"),
+            "a deep file": lambda: send("deep", deep, format="tei"),
+            "an upload that is left": lambda: _leave(writer, imports),
+        }
+        for kind, attack in cycle(attacks.items()):
+            try:
+                with self.diary.time(f"attack: {kind}"):
+                    response = await attack()
+                reply = str(response.status_code) if response is not None else "left"
+            except httpx2.HTTPError as error:
+                reply = type(error).__name__
+            if reply.startswith("5"):
+                self.diary.failures.append(f"{kind}: {reply}")
+            await rest(over, PAUSE_SECONDS)
+            if over.is_set():
+                return
 
 
 def _memory(service: Service) -> dict[str, float]:
     """Return the bytes that the service with its children, and Neo4j, hold."""
-    assert service.process
-    own = psutil.Process(service.process.pid)
+    own = service.python
     family = [process for process in (own, *own.children(recursive=True)) if _name(process)]
     return {
         "the service": sum(_bytes(each) for each in family if _name(each) != "java"),
@@ -173,121 +244,6 @@ def _bytes(process: psutil.Process) -> float:
     with suppress(psutil.Error):
         return float(process.memory_info().rss)
     return 0.0
-
-
-async def _time(diary: Diary, kind: str, work: Awaitable[httpx2.Response]) -> httpx2.Response:
-    began = time.perf_counter()
-    response = await work
-    diary.waits.setdefault(kind, []).append(time.perf_counter() - began)
-    return response
-
-
-async def _wait_for_job(operator: httpx2.AsyncClient, job: str, diary: Diary) -> dict[str, Any]:
-    while True:
-        try:
-            found: dict[str, Any] = (await operator.get(f"/api/v1/jobs/{job}")).json()
-            if found.get("state") in OVER:
-                return found
-        except httpx2.HTTPError as error:
-            diary.unreachable += 1
-            diary.note(f"job {job}: {error!r}")
-        await asyncio.sleep(1)
-
-
-async def _bring_books(
-    admin: str, books: Path | None, over: asyncio.Event, counts: dict[str, int], diary: Diary
-) -> None:
-    counts["books"] = 0
-    async with client(admin) as operator:
-        while not over.is_set():
-            number = SHELF + counts["books"]
-            text = book(WORDS, books, number)
-            body = {"text": text, "source": f"book {number}", "title": f"Book {number}"}
-            path = "/api/v1/collections/novels/documents"
-            sent = await _time(diary, "send a book", operator.post(path, json=body))
-            began = time.perf_counter()
-            job = await _wait_for_job(operator, sent.raise_for_status().json()["id"], diary)
-            diary.waits.setdefault("a book", []).append(time.perf_counter() - began)
-            if job["state"] != "succeeded":
-                diary.failures.append(f"a book: {job['state']} {job['problem']}")
-            counts["books"] += 1
-
-
-async def _annotate(
-    key: str,
-    documents: list[str],
-    texts: list[str],
-    over: asyncio.Event,
-    layers: Layers,
-    diary: Diary,
-) -> None:
-    """Import exact quotations of the books that are read; each layer counts what it was given."""
-    chance = random.Random(7)
-    async with client(key) as annotator:
-        while not over.is_set():
-            # Documents are listed by their titles, as the volumes are numbered.
-            number = len(layers) % SHELF
-            layer = f"layer {len(layers)}"
-            quotes = [_cut(texts[number], 60, chance) for _ in range(QUOTATIONS)]
-            content = json.dumps([_annotation(quote, str(n)) for n, quote in enumerate(quotes)])
-            path = f"{SHELF_PATH}/documents/{documents[number]}/annotations/import"
-            sent = await _time(
-                diary,
-                "send annotations",
-                annotator.post(path, params={"layer": layer}, content=content),
-            )
-            job = await _wait_for_job(annotator, sent.raise_for_status().json()["id"], diary)
-            if job["state"] != "succeeded":
-                diary.failures.append(f"annotations: {job['state']} {job['problem']}")
-            else:
-                layers[documents[number], layer] = job["items"][0]["result"]["annotations"]
-            with suppress(TimeoutError):
-                await asyncio.wait_for(over.wait(), PAUSE_SECONDS)
-
-
-async def _attack(
-    reader_key: str, writer_key: str, document: str, text: str, over: asyncio.Event, diary: Diary
-) -> None:
-    chance = random.Random(11)
-    imports = f"{SHELF_PATH}/documents/{document}/annotations/import"
-    async with client(reader_key) as reader, client(writer_key) as writer:
-
-        def send(layer: str, content: str | bytes, format: str = "") -> Awaitable[httpx2.Response]:
-            params = {"layer": layer} | ({"format": format} if format else {})
-            return writer.post(imports, params=params, content=content)
-
-        near = _spoil(_cut(text, 20_000, chance), chance)
-        many = [_spoil(_cut(text, 2_400, chance), chance) for _ in range(300)]
-        many_content = json.dumps([_annotation(quote, str(n)) for n, quote in enumerate(many)])
-        tokens = _pack_tokens(1_000_000)
-        deep = "<TEI>" + "<p>" * 200_000
-        attacks: list[tuple[str, Callable[[], Awaitable[httpx2.Response | None]]]] = [
-            ("114 MB to a name", lambda: reader.post(f"{SHELF_PATH}/queries/add", content=HUGE)),
-            (
-                "114 MB to an estimate",
-                lambda: reader.patch(f"{SHELF_PATH}/documents/estimate", content=HUGE),
-            ),
-            ("nearly in the book", lambda: send("near", json.dumps(_annotation(near, "0")))),
-            ("300 nearly in the book", lambda: send("many", many_content)),
-            ("a million tokens", lambda: send("tokens", tokens, "booknlp")),
-            ("a deep file", lambda: send("deep", deep, "tei")),
-            ("an upload that is left", lambda: _leave(writer, imports)),
-        ]
-        while not over.is_set():
-            for kind, attack in attacks:
-                began = time.perf_counter()
-                try:
-                    response = await attack()
-                    reply = str(response.status_code) if response is not None else "left"
-                except httpx2.HTTPError as error:
-                    reply = type(error).__name__
-                diary.waits.setdefault(f"attack: {kind}", []).append(time.perf_counter() - began)
-                if reply.startswith("5"):
-                    diary.failures.append(f"{kind}: {reply}")
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(over.wait(), PAUSE_SECONDS)
-                if over.is_set():
-                    return
 
 
 HUGE = b'{"text": "' + b"a" * 114_000_000 + b'"}'
@@ -340,9 +296,14 @@ def _pack_tokens(count: int) -> bytes:
     return packed.getvalue()
 
 
-def _annotation(quote: str, value: str) -> dict[str, Any]:
-    return {
-        "type": "Annotation",
-        "body": {"type": "TextualBody", "purpose": "tagging", "value": value},
-        "target": {"selector": {"type": "TextQuoteSelector", "exact": quote}},
-    }
+def _annotations(quotes: Sequence[str]) -> str:
+    return json.dumps(
+        [
+            {
+                "type": "Annotation",
+                "body": {"type": "TextualBody", "purpose": "tagging", "value": str(number)},
+                "target": {"selector": {"type": "TextQuoteSelector", "exact": quote}},
+            }
+            for number, quote in enumerate(quotes)
+        ]
+    )

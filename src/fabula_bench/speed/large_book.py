@@ -12,31 +12,25 @@ which keeps their cosines.
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import IO
 
 import httpx2
 import numpy as np
 
-from fabula.config.model_factory import ModelFactory
-from fabula.graph import Part
-from fabula.server import Address
-from fabula.store import Store
+from fabula.graph import Node, Part
 from fabula_bench.speed.books import STORY
-from fabula_bench.speed.graphs import Library, offline
+from fabula_bench.speed.children import address_of_environment, obey, start
+from fabula_bench.speed.graphs import make_graph
 from fabula_bench.speed.report import Figure
-from fabula_bench.speed.server import environment, running
-from fabula_bench.speed.service import URL, client, serving
-from fabula_bench.speed.waiting import endpoint
+from fabula_bench.speed.server import connected, environment, running
+from fabula_bench.speed.service import URL, client, endpoint, serving
 
 NODES = 13_600
 DIMENSIONS = 1536
@@ -65,13 +59,16 @@ def measure(books: Path | None) -> list[Figure]:
         models |= {"FABULA_SERVE__ASKS_AT_ONCE": "100"}
         own = environment(address) | models
         subprocess.run([sys.executable, "-m", "fabula", "ingest", str(STORY)], env=own, check=True)
-        with _writer(own, books) as writer, serving(own) as (_, key):
+        with start("large_book", own, books or "") as writer, serving(own) as (_, key):
+            writer.hear()
             requests = asyncio.run(_requests(key))
-            asyncio.run(_poll(key, requests, 10.0))  # first of each is planned and compiled
-            figures = list(_waits("at rest", asyncio.run(_poll(key, requests, 10.0))))
+            rest = partial(time.sleep, 10.0)
+            asyncio.run(_poll(key, requests, rest))  # first of each is planned and compiled
+            figures = list(_waits("at rest", asyncio.run(_poll(key, requests, rest))))
             for when, pause in MEANWHILE:
-                waits, seconds = asyncio.run(_poll_meanwhile(key, requests, writer, pause))
-                figures.append(Figure(f"{when}: writing it", seconds))
+                began = time.perf_counter()
+                waits = asyncio.run(_poll(key, requests, writer.work, pause))
+                figures.append(Figure(f"{when}: writing it", time.perf_counter() - began))
                 figures += _waits(when, waits, LONGEST_SECONDS)
     return figures
 
@@ -88,62 +85,43 @@ async def _requests(key: str) -> dict[str, Send]:
         listed = (await reader.get("/documents")).raise_for_status().json()
         document = listed["items"][0]["id"]
 
-    def get(path: str) -> Send:
+    def make(method: str, path: str, body: object = None) -> Send:
         async def send(reader: httpx2.AsyncClient) -> None:
-            _refuse_failed(await reader.get(f"{URL}{path}"))
+            response = await reader.request(method, f"{URL}{path}", json=body)
+            if response.is_error:
+                raise RuntimeError(f"{path}: {response.status_code} {response.text[:500]}")
 
         return send
 
-    def post(path: str, body: dict[str, object]) -> Send:
-        async def send(reader: httpx2.AsyncClient) -> None:
-            _refuse_failed(await reader.post(path, json=body))
+    get = partial(make, "GET")
 
-        return send
+    def ask(path: str, **more: str) -> Send:
+        return make("POST", f"{COLLECTION_PATH}/{path}", {"question": QUESTION, **more})
 
     return {
         "health": get("/readyz"),
         "key": get("/api/v1/modes"),
         "collections": get("/api/v1/collections"),
         "list": get(f"{COLLECTION_PATH}/documents"),
-        "search by meaning": post("/search", {"question": QUESTION, "mode": "naive"}),
-        "search by words": post("/search", {"question": QUESTION, "mode": "hybrid"}),
-        "search in a document": post("/search", {"question": QUESTION, "document": document}),
-        "ask": post("/ask", {"question": QUESTION}),
+        "search by meaning": ask("search", mode="naive"),
+        "search by words": ask("search", mode="hybrid"),
+        "search in a document": ask("search", document=document),
+        "ask": ask("ask"),
         "read": get(f"{COLLECTION_PATH}/documents/{document}/text?start=0&end=4000"),
         "shelf page": get(f"/c/{COLLECTION}"),
         "reading page": get(f"/c/{COLLECTION}/d/{document}"),
     }
 
 
-def _refuse_failed(response: httpx2.Response) -> None:
-    if response.is_error:
-        raise RuntimeError(f"{response.url}: {response.status_code} {response.text[:500]}")
-
-
-async def _poll(key: str, requests: dict[str, Send], seconds: float) -> dict[str, list[float]]:
-    until = time.perf_counter() + seconds
-    return await _poll_while(key, requests, PAUSE_SECONDS, lambda: time.perf_counter() < until)
-
-
-async def _poll_meanwhile(
-    key: str, requests: dict[str, Send], writer: subprocess.Popen[str], pause: float
-) -> tuple[dict[str, list[float]], float]:
-    """Send requests while the writer puts the book in; their waits, and the writer's seconds."""
-    assert writer.stdin and writer.stdout
-    _say(writer.stdin)
-    done = asyncio.create_task(asyncio.to_thread(writer.stdout.readline))
-    waits = await _poll_while(key, requests, pause, lambda: not done.done())
-    return waits, float(json.loads(await done)["seconds"])
-
-
-async def _poll_while(
-    key: str, requests: dict[str, Send], pause: float, is_on: Callable[[], bool]
+async def _poll(
+    key: str, requests: dict[str, Send], work: Callable[[], object], pause: float = PAUSE_SECONDS
 ) -> dict[str, list[float]]:
-    """Return the seconds that each kind of request waited, sent one after the other."""
+    """Return the seconds that each kind of request waited, one after the other, during a work."""
     waits: dict[str, list[float]] = {kind: [] for kind in requests}
+    working = asyncio.create_task(asyncio.to_thread(work))
 
     async def poll(kind: str, reader: httpx2.AsyncClient) -> None:
-        while is_on():
+        while not working.done():
             began = time.perf_counter()
             await requests[kind](reader)
             waits[kind].append(time.perf_counter() - began)
@@ -154,62 +132,23 @@ async def _poll_while(
     return waits
 
 
-@contextmanager
-def _writer(own: dict[str, str], books: Path | None) -> Iterator[subprocess.Popen[str]]:
-    """A process with a large book, which puts it in at each line it is given."""
-    command = [sys.executable, "-m", "fabula_bench.speed.large_book", str(books or "")]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, env=own, stdin=pipe, stdout=pipe, text=True) as process:
-        assert process.stdout
-        process.stdout.readline()
-        try:
-            yield process
-        finally:
-            process.terminate()
-
-
-def _say(stream: IO[str]) -> None:
-    stream.write("\n")
-    stream.flush()
-
-
-def _versions(books: Path | None) -> Sequence[Sequence[Part]]:
-    """Return the parts of a large book, as often as they are written."""
-    with closing(ModelFactory(offline())) as kit:
-        library = Library(kit, books)
-        made = [library.graph(NODES, COLLECTION, seed=1)]
+def _parts(books: Path | None) -> Sequence[Part]:
+    """Return the parts of a large book, with vectors of as many dimensions as a model's."""
     rotation = np.linalg.qr(np.random.default_rng(5).standard_normal((DIMENSIONS, 256)))[0]
-    rotated = [
-        replace(
-            part,
-            nodes=tuple(
-                node
-                if node.embedding is None
-                else replace(node, embedding=(rotation @ node.embedding).astype(np.float32))
-                for node in part.nodes
-            ),
-        )
-        for part in made[0]
+
+    def rotate(node: Node) -> Node:
+        if node.embedding is None:
+            return node
+        return replace(node, embedding=(rotation @ node.embedding).astype(np.float32))
+
+    return [
+        replace(part, nodes=tuple(map(rotate, part.nodes)))
+        for part in make_graph(NODES, COLLECTION, 1, books)
     ]
-    return [rotated] * len(MEANWHILE)
-
-
-def write() -> None:
-    """Put the versions of the book in, one at each line of standard input; tell the seconds."""
-    own = os.environ
-    books = Path(sys.argv[1]) if sys.argv[1] else None
-    address = Address(own["NEO4J_URI"], "", own["NEO4J_USERNAME"], own["NEO4J_PASSWORD"])
-    with Store.connect(address.uri, address.username, address.password, "neo4j") as store:
-        versions = _versions(books)
-        store.prepare(COLLECTION, MODEL, DIMENSIONS)
-        _say(sys.stdout)
-        for parts in versions:
-            sys.stdin.readline()
-            began = time.perf_counter()
-            store.apply(parts, MODEL)
-            sys.stdout.write(json.dumps({"seconds": time.perf_counter() - began}))
-            _say(sys.stdout)
 
 
 if __name__ == "__main__":
-    write()
+    with connected(address_of_environment()) as store:
+        parts = _parts(Path(sys.argv[1]) if sys.argv[1] else None)
+        store.prepare(COLLECTION, MODEL, DIMENSIONS)
+        obey([partial(store.apply, parts, MODEL)] * len(MEANWHILE))

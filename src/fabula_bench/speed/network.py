@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from fabula.ask.modes import modes
 from fabula.ask.query import Query
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import STATIC
-from fabula.graph import Edge, Node, Owner, Part, Record
+from fabula.graph import Edge, Part
 from fabula.graph.hits import Filters
 from fabula.graph.mode import Tools
 from fabula.graph.trace import Trace as Steps
@@ -33,11 +34,16 @@ from fabula.graphs.entities.network import Network, make_network, pagerank
 from fabula.graphs.entities.retrieval import read_network
 from fabula.models.counted import Meter
 from fabula.store import Store
-from fabula.text.document import Vector, Vectors
-from fabula_bench.speed.documents import DIMENSIONS, WORDS, documents
-from fabula_bench.speed.graphs import offline
-from fabula_bench.speed.report import Figure, seconds
-from fabula_bench.speed.server import connected, running
+from fabula_bench.speed.documents import (
+    DIMENSIONS,
+    WORDS,
+    documents,
+    make_node,
+    make_part,
+    to_unit,
+)
+from fabula_bench.speed.report import Figure, p95, seconds
+from fabula_bench.speed.server import connected, offline_settings, running
 
 DOCUMENTS = 10
 LARGE = 200
@@ -77,15 +83,12 @@ class Drawn:
 def measure(books: Path | None) -> list[Figure]:
     """Times of a network of 50,000 edges, through a server, and of one of 1,000,000."""
     del books
-    kit = ModelFactory(offline())
-    try:
-        with running() as address, connected(address) as store:
-            figures = [*_asked(kit, store, WALKED)]
-        with running() as address, connected(address) as store:
-            figures += _asked(kit, store, ASKED)
-        return [*figures, *_large()]
-    finally:
-        kit.close()
+    figures = [*_large()]
+    with closing(ModelFactory(offline_settings())) as models:
+        for size in (WALKED, ASKED):
+            with running() as address, connected(address) as store:
+                figures += _asked(models, store, size)
+    return figures
 
 
 def draw(number: int, size: Size) -> Drawn:
@@ -112,17 +115,17 @@ def draw(number: int, size: Size) -> Drawn:
     return Drawn(names, tuple(tuple(sorted(mention)) for mention in mentions), related)
 
 
-def _asked(kit: ModelFactory, store: Store, size: Size) -> Iterator[Figure]:
+def _asked(models: ModelFactory, store: Store, size: Size) -> Iterator[Figure]:
     names = _write(store, size)
     filters = Filters(collection=COLLECTION)
-    query = Query.of("?", offline(), mode="hybrid")
-    [way] = prepare_modes(query, filters, store, kit, Meter(), Steps())
+    query = Query.of("?", offline_settings(), mode="hybrid")
+    [way] = prepare_modes(query, filters, store, models, Meter(), Steps())
     tools = way.tools
     # Once before, so that the server has planned its statements.
     read_network(filters, tools)
     loads = []
     for _ in range(5):
-        with_nothing_kept = replace(tools, store=_again(store))
+        with_nothing_kept = replace(tools, store=Store(store._driver, "neo4j"))
         loads.append(1000 * seconds(partial(read_network, filters, with_nothing_kept)))
     network = read_network(filters, tools)
     assert network is not None
@@ -137,22 +140,13 @@ def _asked(kit: ModelFactory, store: Store, size: Size) -> Iterator[Figure]:
     yield Figure(f"{where}found as it was kept", statistics.median(again), "ms")
     yield from _walks(network, where, WALK if is_walked else None)
     dice = random.Random(0)
+    words = (dice.choices(choices, k=QUESTIONS) for choices in (names, names, WORDS))
     questions = [
         f"What did {choice} tell {other} of the {word}?"
-        for choice, other, word in zip(
-            dice.choices(names, k=QUESTIONS),
-            dice.choices(names, k=QUESTIONS),
-            dice.choices(WORDS, k=QUESTIONS),
-            strict=True,
-        )
+        for choice, other, word in zip(*words, strict=True)
     ]
     for name in (*MODES, BASELINE):
         yield from _mode(name, where, questions, filters, tools)
-
-
-def _again(store: Store) -> Store:
-    """A store over the same connection that has kept nothing."""
-    return Store(store._driver, "neo4j")
 
 
 def _walks(network: Network, size: str, goal: float | None) -> Iterator[Figure]:
@@ -181,9 +175,9 @@ def _mode(
 
     for question in questions:
         ask(question)
-    taken = sorted(1000 * seconds(partial(ask, question)) for question in questions)
+    taken = [1000 * seconds(partial(ask, question)) for question in questions]
     yield Figure(f"{where}mode {name}: median", statistics.median(taken), "ms")
-    yield Figure(f"{where}mode {name}: p95", taken[round(0.95 * (len(taken) - 1))], "ms")
+    yield Figure(f"{where}mode {name}: p95", p95(taken), "ms")
 
 
 def _large() -> Iterator[Figure]:
@@ -200,33 +194,27 @@ def _large() -> Iterator[Figure]:
 def _columns(
     count: int,
 ) -> tuple[Mapping[str, Any], list[str], Mapping[str, Any], Mapping[str, Any]]:
-    cast: dict[str, list[Any]] = {
-        name: [] for name in ("ids", "keys", "names", "counts", "types", "sources")
-    }
-    links: dict[str, list[Any]] = {
-        name: [] for name in ("ids", "starts", "ends", "counts", "sources", "keywords")
-    }
-    chunks: list[str] = []
+    cast, links, chunks = [], [], []
     for number in range(count):
         drawn = draw(number, WALKED)
-        properties = [f"chunk{number:08}{row:08}" for row in range(WALKED.chunks)]
-        chunks += properties
-        for row, name in enumerate(drawn.names):
-            cast["ids"].append(f"entity{number:08}{row:08}")
-            cast["keys"].append(name.casefold())
-            cast["names"].append([name])
-            cast["counts"].append([len(drawn.mentions[row])])
-            cast["types"].append("person")
-            cast["sources"].append([properties[chunk] for chunk in drawn.mentions[row]])
+        own = [f"chunk{number:08}{row:08}" for row in range(WALKED.chunks)]
+        ids = [f"entity{number:08}{row:08}" for row in range(WALKED.entities)]
+        chunks += own
+        for id, name, mentions in zip(ids, drawn.names, drawn.mentions, strict=True):
+            sources = [own[chunk] for chunk in mentions]
+            cast.append((id, name.casefold(), [name], [len(sources)], "person", sources))
         for source, target, where in drawn.relations:
-            links["ids"].append(f"relation{number:08}{source:04}{target:04}")
-            links["starts"].append(f"entity{number:08}{source:08}")
-            links["ends"].append(f"entity{number:08}{target:08}")
-            links["counts"].append(len(where))
-            links["sources"].append([properties[chunk] for chunk in where])
-            links["keywords"].append(["word"])
-    none: dict[str, list[Any]] = {name: [] for name in links}
-    return cast, chunks, links, none
+            sources = [own[chunk] for chunk in where]
+            id = f"relation{number:08}{source:04}{target:04}"
+            links.append((id, ids[source], ids[target], len(where), sources, ["word"]))
+
+    def columns(names: str, rows: list[Any]) -> dict[str, list[Any]]:
+        values = zip(*rows, strict=True) if rows else [()] * len(names.split())
+        return dict(zip(names.split(), map(list, values), strict=True))
+
+    of_links = "ids starts ends counts sources keywords"
+    of_cast = "ids keys names counts types sources"
+    return columns(of_cast, cast), chunks, columns(of_links, links), columns(of_links, [])
 
 
 def _write(store: Store, size: Size) -> list[str]:
@@ -241,50 +229,41 @@ def _write(store: Store, size: Size) -> list[str]:
 
 
 def _part(text: Part, drawn: Drawn) -> Part:
-    owner = Owner(COLLECTION, "entities", text.owner.document)
     chunks = [node for node in text.nodes if node.label == "Chunk"]
-    rows = iter(_vectors(len(drawn.names) + len(drawn.relations), sum(drawn.mentions[0])))
-    ids = [f"{owner.document}-{row:04}" for row in range(len(drawn.names))]
-    nodes = []
-    edges = []
-    for row, name in enumerate(drawn.names):
-        properties: dict[str, Any] = {"name": name, "key": name.casefold(), "type": "person"}
-        properties |= {"names": [name], "counts": [len(drawn.mentions[row])]}
-        below = [chunks[chunk] for chunk in drawn.mentions[row]]
-        nodes.append(
-            _node(ids[row], "Entity", f"{name} is told of.", below, properties, next(rows))
+    count = len(drawn.names) + len(drawn.relations)
+    dice = np.random.default_rng(sum(drawn.mentions[0]))
+    vectors = iter(to_unit(dice.standard_normal((count, DIMENSIONS))))
+    ids = [f"{text.owner.document}-{row:04}" for row in range(len(drawn.names))]
+    nodes = [
+        make_node(
+            id,
+            "Entity",
+            f"{name} is told of.",
+            [chunks[chunk] for chunk in mentions],
+            next(vectors),
+            name=name,
+            key=name.casefold(),
+            type="person",
+            names=[name],
+            counts=[len(mentions)],
         )
+        for id, name, mentions in zip(ids, drawn.names, drawn.mentions, strict=True)
+    ]
+    edges = []
     for source, target, where in drawn.relations:
         id = f"{ids[source]}-{target:04}"
-        properties = {
-            "source": drawn.names[source],
-            "target": drawn.names[target],
-            "count": len(where),
-        }
+        ends = {"source": drawn.names[source], "target": drawn.names[target]}
         below = [chunks[chunk] for chunk in where]
-        nodes.append(_node(id, "Relation", "One knows the other.", below, properties, next(rows)))
+        nodes.append(
+            make_node(
+                id,
+                "Relation",
+                "One knows the other.",
+                below,
+                next(vectors),
+                count=len(where),
+                **ends,
+            )
+        )
         edges += [Edge("SOURCE", id, ids[source]), Edge("TARGET", id, ids[target])]
-    made_from = {"graph": "entities", "rests_on": {"text": text.record.fingerprint}}
-    labels = frozenset(("Entity", "Relation"))
-    return Part(owner, tuple(nodes), tuple(edges), Record(made_from), labels)
-
-
-def _node(
-    id: str,
-    label: str,
-    text: str,
-    below: Sequence[Node],
-    properties: Mapping[str, Any],
-    vector: Vector,
-) -> Node:
-    place = {name: below[0].properties[name] for name in ("section", "start", "end")}
-    common = {"text": text, "tokens": 8, "aspect": "", "level": 0}
-    return Node(
-        id, label, {**place, **common, **properties}, tuple(node.id for node in below), vector
-    )
-
-
-def _vectors(count: int, seed: int) -> Vectors:
-    rows = np.random.default_rng(abs(seed)).standard_normal((count, DIMENSIONS))
-    vectors: Vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-    return vectors
+    return make_part(text, "entities", nodes, edges, "Entity", "Relation")

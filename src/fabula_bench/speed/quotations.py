@@ -29,6 +29,7 @@ from fabula.store import Store
 from fabula.text.chunk import split
 from fabula.text.document import Chunk, Document
 from fabula_bench.speed.books import STORY, book
+from fabula_bench.speed.documents import to_unit
 from fabula_bench.speed.quoted_replies import (
     OTHER_SCRIPTS,
     QuotedBook,
@@ -59,7 +60,7 @@ class Shelf:
     store: Store
     books: Sequence[QuotedBook]
     chunks: Sequence[Sequence[Hit]]
-    collection: str = COLLECTION
+    collection: str
 
     def passage(self, number: int, book: int, place: int) -> Passage:
         """Return the chunk at a place of a book, as a context has it."""
@@ -91,84 +92,64 @@ class Shelf:
         return check.finish(text, context).quotations
 
 
-def measure(
-    books: Path | None,
-    true: int = TRUE_REPLIES,
-    false: int = FALSE_REPLIES,
-    misplaced: int = MISPLACED_REPLIES,
-) -> list[Figure]:
+def measure(books: Path | None) -> list[Figure]:
     """Count what is refused and what is not marked, by the way in which it was made."""
     with running() as address, connected(address) as store:
-        store.prepare(COLLECTION, MODEL, DIMENSIONS)
-        documents = [*_documents(books)]
-        chunks = put_documents(store, documents)
-        texts = [QuotedBook(each.title, each.language, each.text) for each in documents]
-        shelf = Shelf(store, texts, chunks)
-        refused = Counter(
-            reply.kind
-            for reply, quotations in shelf.verify_all(true_replies(texts, true, seed=1))
-            if not is_true(quotations)
-        )
-        unmarked = Counter(
-            reply.kind
-            for reply, quotations in shelf.verify_all(false_replies(texts, false, seed=2))
-            if not is_false(quotations)
-        )
-        wrong = sum(
-            not is_false(quotations)
-            for _, quotations in shelf.verify_all(misplaced_replies(texts, misplaced, seed=3))
-        )
-        times = [*_times(shelf)]
-        long_times = [*_times(_put_long_book(store, books))]
-    return [
-        Figure(
-            f"true quotations refused, of {true:,}",
-            refused.total(),
-            "",
-            0,
-            note=_list(refused),
-            must=True,
-        ),
-        Figure(
-            f"false quotations not marked, of {false:,}",
-            unmarked.total(),
-            "",
-            0,
-            note=_list(unmarked),
-            must=True,
-        ),
-        Figure(f"of another book, not marked, of {misplaced}", wrong, "", 0, must=True),
-        Figure(f"an answer with {QUOTATIONS} quotations, median", statistics.median(times)),
-        Figure(f"an answer with {QUOTATIONS} quotations, longest", max(times), goal=SECONDS),
-        Figure(f"the same over {LONG_WORDS:,} words, median", statistics.median(long_times)),
-        Figure(f"the same over {LONG_WORDS:,} words, longest", max(long_times), goal=SECONDS),
+        shelf = put_shelf(store, COLLECTION, [*_documents(books)])
+        texts = shelf.books
+        long = read_text(book(LONG_WORDS, books), source="long.txt", collection=LONG_COLLECTION)
+        cases = {
+            f"true quotations refused, of {TRUE_REPLIES:,}": [
+                reply.kind
+                for reply, quotations in shelf.verify_all(true_replies(texts, TRUE_REPLIES, seed=1))
+                if not is_true(quotations)
+            ],
+            f"false quotations not marked, of {FALSE_REPLIES:,}": [
+                reply.kind
+                for reply, quotations in shelf.verify_all(
+                    false_replies(texts, FALSE_REPLIES, seed=2)
+                )
+                if not is_false(quotations)
+            ],
+            f"of another book, not marked, of {MISPLACED_REPLIES}": [
+                reply.kind
+                for reply, quotations in shelf.verify_all(
+                    misplaced_replies(texts, MISPLACED_REPLIES, seed=3)
+                )
+                if not is_false(quotations)
+            ],
+        }
+        times = {
+            f"an answer with {QUOTATIONS} quotations": [*_times(shelf)],
+            f"the same over {LONG_WORDS:,} words": [
+                *_times(put_shelf(store, LONG_COLLECTION, [long]))
+            ],
+        }
+    figures = [
+        Figure(what, len(kinds), "", 0, note=_list(Counter(kinds)), must=True)
+        for what, kinds in cases.items()
     ]
+    for what, seconds in times.items():
+        figures.append(Figure(f"{what}, median", statistics.median(seconds)))
+        figures.append(Figure(f"{what}, longest", max(seconds), goal=SECONDS))
+    return figures
 
 
-def _put_long_book(store: Store, books: Path | None) -> Shelf:
-    """Put a text of the length of War and Peace into a collection of its own."""
-    store.prepare(LONG_COLLECTION, MODEL, DIMENSIONS)
-    text = book(LONG_WORDS, books)
-    document = read_text(text, source="long.txt", collection=LONG_COLLECTION)
-    chunks = put_documents(store, [document])
-    quoted = QuotedBook(document.title, document.language, document.text)
-    return Shelf(store, [quoted], chunks, LONG_COLLECTION)
-
-
-def put_documents(store: Store, documents: Sequence[Document]) -> list[list[Hit]]:
-    """Put documents without graphs into the graph, and return the chunks of each."""
+def put_shelf(store: Store, collection: str, documents: Sequence[Document]) -> Shelf:
+    """Put documents without graphs into a collection."""
+    store.prepare(collection, MODEL, DIMENSIONS)
     draw = np.random.default_rng(0)
     parts, hits = [], []
     for document in documents:
         bare = split(document, CHUNK_TOKENS)
-        rows = draw.standard_normal((len(bare), DIMENSIONS)).astype(np.float32)
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        rows = to_unit(draw.standard_normal((len(bare), DIMENSIONS)))
         chunks = [replace(chunk, embedding=row) for chunk, row in zip(bare, rows, strict=True)]
         recipe = text_recipe(document.sha256, CHUNK_TOKENS, MODEL)
         parts.append(text_part(document, chunks, recipe, {}))
         hits.append([_hit(document, chunk) for chunk in chunks])
     store.apply(parts, MODEL)
-    return hits
+    books = [QuotedBook(each.title, each.language, each.text) for each in documents]
+    return Shelf(store, books, hits, collection)
 
 
 def _hit(document: Document, chunk: Chunk) -> Hit:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import random
 import re
+import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 from fabula.text.folding import printed_words, search_words
 from fabula.text.sentences import spans
@@ -19,82 +21,12 @@ from fabula.text.sentences import spans
 MAX_WORDS = 40
 FAR = 3_000
 """Characters between two places that no ellipsis may join."""
-OTHER_SCRIPTS = {
-    "ru": (
-        "Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива "
-        "по-своему. Всё смешалось в доме Облонских. Жена узнала, что муж был в связи с бывшею в "
-        "их доме француженкою-гувернанткой, и объявила мужу, что не может жить с ним в одном доме. "
-        "Положение это продолжалось уже третий день и мучительно чувствовалось и самими супругами, "
-        "и всеми членами семьи, и домочадцами."
-    ),
-    "de": (
-        "Als Gregor Samsa eines Morgens aus unruhigen Träumen erwachte, fand er sich in seinem "
-        "Bett zu einem ungeheueren Ungeziefer verwandelt. Er lag auf seinem panzerartig harten "
-        "Rücken und sah, wenn er den Kopf ein wenig hob, seinen gewölbten, braunen, von "
-        "bogenförmigen Versteifungen geteilten Bauch. »Was ist mit mir geschehen?« dachte er. Es "
-        "war kein Traum. Sein Zimmer, ein richtiges, nur etwas zu kleines Menschenzimmer, lag "
-        "ruhig zwischen den vier wohlbekannten Wänden."
-    ),
-    "fr": (
-        "Longtemps, je me suis couché de bonne heure. Parfois, à peine ma bougie éteinte, mes yeux "
-        "se fermaient si vite que je n’avais pas le temps de me dire : « Je m’endors. » Et, une "
-        "demi-heure après, la pensée qu’il était temps de chercher le sommeil m’éveillait ; je "
-        "voulais poser le volume que je croyais avoir encore dans les mains et souffler ma lumière."
-    ),
-    "es": (
-        "En un lugar de la Mancha, de cuyo nombre no quiero acordarme, no ha mucho tiempo que "
-        "vivía un hidalgo de los de lanza en astillero, adarga antigua, rocín flaco y galgo "
-        "corredor. Una olla de algo más vaca que carnero, salpicón las más noches, duelos y "
-        "quebrantos los sábados, consumían las tres partes de su hacienda."
-    ),
-    "el": (
-        "Ἄνδρα μοι ἔννεπε, Μοῦσα, πολύτροπον, ὃς μάλα πολλὰ\nπλάγχθη, ἐπεὶ Τροίης ἱερὸν "
-        "πτολίεθρον ἔπερσεν·\nπολλῶν δ’ ἀνθρώπων ἴδεν ἄστεα καὶ νόον ἔγνω,\nπολλὰ δ’ ὅ γ’ ἐν "
-        "πόντῳ πάθεν ἄλγεα ὃν κατὰ θυμόν,\nἀρνύμενος ἥν τε ψυχὴν καὶ νόστον ἑταίρων."
-    ),
-    "he": (
-        "בְּרֵאשִׁית בָּרָא אֱלֹהִים אֵת הַשָּׁמַיִם וְאֵת הָאָרֶץ. וְהָאָרֶץ הָיְתָה תֹהוּ וָבֹהוּ "
-        "וְחֹשֶׁךְ עַל פְּנֵי תְהוֹם וְרוּחַ אֱלֹהִים מְרַחֶפֶת עַל פְּנֵי הַמָּיִם. וַיֹּאמֶר "
-        "אֱלֹהִים יְהִי אוֹר וַיְהִי אוֹר."
-    ),
-    "ar": (
-        "فِي الْبَدْءِ خَلَقَ اللهُ السَّمَاوَاتِ وَالأَرْضَ. وَكَانَتِ الأَرْضُ خَرِبَةً وَخَالِيَةً "
-        "وَعَلَى وَجْهِ الْغَمْرِ ظُلْمَةٌ وَرُوحُ اللهِ يَرِفُّ عَلَى وَجْهِ الْمِيَاهِ. وَقَالَ اللهُ "
-        "لِيَكُنْ نُورٌ فَكَانَ نُورٌ."
-    ),
-    "zh": (
-        "話說天下大勢，分久必合，合久必分。周末七國分爭，并入於秦。及秦滅之後，楚、漢分爭，又并入於漢。"
-        "漢朝自高祖斬白蛇而起義，一統天下。後來光武中興，傳至獻帝，遂分為三國。"
-    ),
-    "ja": (
-        "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。何でも薄暗いじめじめした所で"
-        "ニャーニャー泣いていた事だけは記憶している。吾輩はここで始めて人間というものを見た。"
-    ),
-    "hi": (
-        "जुम्मन शेख और अलगू चौधरी में गाढ़ी मित्रता थी। साझे में खेती होती थी। कुछ लेन-देन में भी "
-        "साझा था। एक को दूसरे पर अटल विश्वास था। जुम्मन जब हज करने गये थे, तब अपना घर अलगू को सौंप गये थे।"
-    ),
-    "th": (
-        "กาลครั้งหนึ่งนานมาแล้วมีชายชราคนหนึ่งอาศัยอยู่ในหมู่บ้านเล็กๆ ริมแม่น้ำ "
-        "เขาทำนาและเลี้ยงควายอยู่กับหลานสาวของเขา ทุกเช้าเขาเดินไปตลาดเพื่อขายข้าวและผลไม้"
-    ),
-}
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+OTHER_SCRIPTS: dict[str, str] = _DATA["texts"]
 """Beginnings of books in other languages and scripts."""
-NEGATIONS = {
-    "en": "not",
-    "pl": "nie",
-    "ru": "не",
-    "de": "nicht",
-    "fr": "pas",
-    "es": "no",
-    "he": "לא",
-    "ar": "لا",
-    "zh": "不",
-    "ja": "ない",
-    "hi": "नहीं",
-    "th": "ไม่",
-    "el": "οὐ",
-}
+NEGATIONS: dict[str, str] = _DATA["negations"]
+CONFUSED: dict[str, str] = _DATA["confused"]
+SPELLINGS: dict[str, str] = _DATA["spellings"]
 DENIES = re.compile(
     r"n[’']t\b|\b(?:not?|nor|never|none|nothing|nobody|nowhere|without|cannot|neither|hardly|nie|"
     r"nigdy|nic|ni|не|ни|нет|никогда|jamais|ne|pas|point|rien|non|mai|nada|nunca|kein\w*|nichts?|nie)\b",
@@ -110,14 +42,7 @@ PAIRS = ("“”", '""', "‘’", "«»", "„“", "»«", "「」", "''")
 
 @dataclass(frozen=True)
 class QuotedBook:
-    """A text that quotations are taken from.
-
-    Attributes:
-        title: Its title.
-        language: An ISO 639-1 code.
-        text: Its text, as the graph has it.
-
-    """
+    """A text, as the graph has it, that quotations are taken from."""
 
     title: str
     language: str
@@ -148,9 +73,8 @@ class QuotedBook:
     def vocabulary(self) -> list[str]:
         """The words as they are printed in lower case inside sentences, of five letters or more."""
         printed = {self.text[start:end] for _, start, end in self.words}
-        return sorted(
-            word for word in printed if len(word) > (4 if self.language not in UNSPACED else 0)
-        )
+        fewest = 1 if self.language in UNSPACED else 5
+        return sorted(word for word in printed if len(word) >= fewest)
 
     @cached_property
     def names(self) -> list[str]:
@@ -168,16 +92,9 @@ class QuotedBook:
 
 @dataclass(frozen=True)
 class QuotedReply:
-    """A reply that quotes once.
+    """A reply that quotes once, with a quotation that was made in a way (`kind`).
 
-    Attributes:
-        kind: How the quotation was made.
-        text: The reply; its only citation is [1].
-        quotation: What is between the marks.
-        book: The number of the book that is asked and cited.
-        place: A character of the book; the chunk there is what [1] stands for.
-        question: The question.
-
+    Its only citation is [1], which stands for the chunk at a place, a character, of a book.
     """
 
     kind: str
@@ -185,7 +102,6 @@ class QuotedReply:
     quotation: str
     book: int
     place: int
-    question: str = "What is said?"
 
 
 def true_replies(books: Sequence[QuotedBook], count: int, seed: int = 0) -> Iterator[QuotedReply]:
@@ -223,11 +139,9 @@ def false_replies(books: Sequence[QuotedBook], count: int, seed: int = 0) -> Ite
             continue
         start, end = draw.choice(book.sentences)
         quotation = FALSE[kind](book.text[start:end], book, draw)
-        if (
-            not quotation
-            or len(search_words(quotation)) < 3
-            or any(b.has(quotation) for b in books)
-        ):
+        if not quotation or len(search_words(quotation)) < 3:
+            continue
+        if any(each.has(quotation) for each in books):
             continue
         made += 1
         yield QuotedReply(kind, _reply(quotation, draw), quotation, number, start)
@@ -312,10 +226,8 @@ def _without_marks(text: str, book: QuotedBook, draw: random.Random) -> str | No
     """Return a text without diacritics or vowel points."""
     if book.language in ("hi", "th", "ja", "ru", "zh"):
         return None
-    decomposed = unicodedata.normalize("NFD", text)
-    return "".join(each for each in decomposed if unicodedata.category(each) != "Mn").replace(
-        "ł", "l"
-    )
+    decomposed = unicodedata.normalize("NFD", text.replace("ł", "l"))
+    return "".join(each for each in decomposed if unicodedata.category(each) != "Mn")
 
 
 def _typewriter(text: str, book: QuotedBook, draw: random.Random) -> str | None:
@@ -359,27 +271,13 @@ def _put_in_brackets(text: str, book: QuotedBook, draw: random.Random) -> str | 
     return " ".join(words)
 
 
-SPELLINGS = (
-    (r"\b(\w{3,})our(s|ed|ing|able|ful)?\b", r"\1or\2"),
-    (r"\b(\w{4,})is(e|ed|ing)\b", r"\1iz\2"),
-    (r"\bgrey", "gray"),
-    (r"\bto-(day|night|morrow)\b", r"to\1"),
-    (r"\bsome one\b", "someone"),
-    (r"\bany one\b", "anyone"),
-    (r"\bevery one\b", "everyone"),
-    (r"\bconnexion", "connection"),
-    (r"\bgaol", "jail"),
-    (r"(\w[aeiou]\w*[ae])ll(ed|ing)\b", r"\1l\2"),
-)
-
-
 def _respell(text: str, book: QuotedBook, draw: random.Random) -> str | None:
     """Return an English text in American spelling, or as it was printed in 1620."""
     if book.language != "en":
         return None
     if draw.random() < 0.5:
         return re.sub(r"(?<=[a-z])v(?=[a-z])", "u", re.sub(r"\bu(?=[a-z])", "v", text))
-    for pattern, replacement in SPELLINGS:
+    for pattern, replacement in SPELLINGS.items():
         text = re.sub(pattern, replacement, text)
     return text
 
@@ -402,9 +300,7 @@ def _write_verse(text: str, book: QuotedBook, draw: random.Random) -> str | None
 def _slip(text: str, book: QuotedBook, draw: random.Random) -> str | None:
     """Return a text with two letters exchanged inside one long word that makes no other word."""
     words = text.split(" ")
-    long = [
-        n for n, word in enumerate(words) if len(word) > 8 and word.isalpha() and word.islower()
-    ]
+    long = [n for n, w in enumerate(words) if len(w) > 8 and w.isalpha() and w.islower()]
     if not long or book.language not in ("en", "pl", "de", "fr", "es"):
         return None
     place = draw.choice(long)
@@ -511,21 +407,8 @@ def _confuse(text: str, book: QuotedBook, draw: random.Random) -> str | None:
     return " ".join(words)
 
 
-CONFUSED = {
-    "house": "horse", "horse": "house", "better": "bitter", "letter": "litter", "night": "eight",
-    "quiet": "quite", "quite": "quiet", "though": "through", "through": "though",
-    "thought": "though", "where": "there", "there": "where", "round": "sound", "hand": "hind",
-    "world": "word", "words": "worlds", "fire": "fine", "light": "fight", "father": "farther",
-    "dead": "deaf", "ghost": "ghosts", "looked": "locked", "could": "would",
-    "would": "could", "walked": "talked", "heart": "hearth", "morning": "mourning",
-    "desert": "dessert", "angel": "angle", "sight": "slight", "breath": "breadth",
-    "bright": "fright", "company": "campany", "stranger": "strangler", "minister": "minster",
-    "country": "county", "immortal": "immoral", "ordinary": "ordinal", "scared": "sacred",
-}  # fmt: skip
-
-
 def _like(word: str, book: QuotedBook) -> list[str]:
-    near = [CONFUSED[word]] if word in CONFUSED and CONFUSED[word] != "campany" else []
+    near = [CONFUSED[word]] if word in CONFUSED else []
     return near + [
         each
         for each in book.vocabulary

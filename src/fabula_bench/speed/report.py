@@ -7,6 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+import psutil
+
 Verdict = Literal["met", "missed", ""]
 
 
@@ -39,6 +42,16 @@ def seconds(work: Callable[[], object]) -> float:
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
+
+
+def p95(values: Sequence[float]) -> float:
+    """The 95th percentile."""
+    return float(np.percentile(values, 95))
+
+
+def cpu_seconds(process: psutil.Process) -> float:
+    """The processor seconds that a process has spent."""
+    return float(sum(process.cpu_times()[:2]))
 
 
 def shown(figures: Sequence[Figure]) -> str:

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from fabula.config.settings import CONVENTIONAL, OFFLINE, PREFIX, STATIC, Settings
 from fabula.server import Address
@@ -39,16 +40,12 @@ def connected(address: Address) -> Store:
     return Store.connect(address.uri, address.username, address.password, "neo4j")
 
 
-def offline_settings(address: Address, collection: str) -> Settings:
-    """Settings for a collection at that server, and for no model."""
-    return Settings.read(
-        model=OFFLINE,
-        embedding_model=STATIC,
-        neo4j_uri=address.uri,
-        neo4j_username=address.username,
-        neo4j_password=address.password,
-        collection=collection,
-    )
+def offline_settings(address: Address | None = None, **given: Any) -> Settings:
+    """Settings for no model, at that server."""
+    if address:
+        given |= {"neo4j_uri": address.uri, "neo4j_username": address.username}
+        given |= {"neo4j_password": address.password}
+    return Settings.read(model=OFFLINE, embedding_model=STATIC, **given)
 
 
 def environment(address: Address | None = None) -> dict[str, str]:
@@ -60,9 +57,12 @@ def environment(address: Address | None = None) -> dict[str, str]:
         if name not in known and not name.startswith(PREFIX)
     }
     bare["XDG_CONFIG_HOME"] = os.devnull  # where the user's own fabula.toml is
-    if address is None:
-        return bare
-    return bare | {
+    return bare | (address_variables(address) if address else {})
+
+
+def address_variables(address: Address) -> dict[str, str]:
+    """The variables that name a server."""
+    return {
         "NEO4J_URI": address.uri,
         "NEO4J_USERNAME": address.username,
         "NEO4J_PASSWORD": address.password,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,10 @@ import psutil
 
 from fabula_bench.speed.server import environment
 
-PORT = 9471
+ROOT = Path(__file__).parents[3]
+with socket.create_server(("127.0.0.1", 0)) as _free:
+    PORT: int = _free.getsockname()[1]
+    """A port that nobody listens on: two measures may run at once."""
 URL = f"http://127.0.0.1:{PORT}"
 GIVE_UP_SECONDS = 120.0
 """How long a reader tries again who is told 503 or finds nobody."""
@@ -52,6 +56,12 @@ class Service:
         return time.perf_counter() - began
 
     @property
+    def python(self) -> psutil.Process:
+        """Its process."""
+        assert self.process
+        return psutil.Process(self.process.pid)
+
+    @property
     def neo4j(self) -> psutil.Process:
         """Its private Neo4j."""
         home = self.own["FABULA_HOME"]
@@ -62,13 +72,8 @@ class Service:
 
     def run(self, *arguments: str) -> str:
         """Run another command of Fabula's; what it prints. Raises where it fails."""
-        done = subprocess.run(
-            [sys.executable, "-m", "fabula", *arguments],
-            env=self.own,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command = [sys.executable, "-m", "fabula", *arguments]
+        done = subprocess.run(command, env=self.own, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"fabula {' '.join(arguments)}: {done.stdout}{done.stderr}")
         return done.stdout
@@ -115,6 +120,32 @@ async def wait_until_ready(key: str) -> None:
                     return
             await asyncio.sleep(0.5)
     raise TimeoutError("the service did not become ready")
+
+
+@contextmanager
+def endpoint(delay: float, dimensions: int = 256, notes: Path | None = None) -> Iterator[str]:
+    """The tests' endpoint in a process of its own; its embeddings take as long as its replies."""
+    command = [sys.executable, "-m", "tests.support.endpoint", "--delay", str(delay)]
+    command += ["--dimensions", str(dimensions)]
+    command += ["--notes", str(notes)] if notes else []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+@contextmanager
+def started(service: Service) -> Iterator[None]:
+    """A service with a private Neo4j, until it is stopped with it."""
+    service.start()
+    try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):
+            service.stop()
+        service.run("db", "stop")
 
 
 @contextmanager

@@ -8,29 +8,24 @@ so that throughput is what a machine does that also plays a hundred readers.
 from __future__ import annotations
 
 import asyncio
-import os
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import httpx2
-import psutil
 
 from fabula import Fabula
-from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import STATIC
 from fabula.server import Address
-from fabula_bench.speed.books import STORY, book, questions
-from fabula_bench.speed.graphs import Library, offline
-from fabula_bench.speed.report import Figure
+from fabula_bench.speed.books import STORY, questions
+from fabula_bench.speed.graphs import make_graph
+from fabula_bench.speed.report import Figure, p95
 from fabula_bench.speed.server import connected, environment, running
-from fabula_bench.speed.service import URL, Service, client, serving
-from fabula_bench.speed.waiting import endpoint
+from fabula_bench.speed.service import Service, client, endpoint, serving
 
 AT_ONCE = (1, 10, 50, 100)
 EACH = 100
@@ -43,23 +38,15 @@ LONG = 20_000
 """Questions after which memory is to be as it was."""
 WARM = 2_000
 GROWTH = 1.1
-WORDS_MEANWHILE = 200_000
-SETTLED = 5.0
-"""Seconds until an ingest asks as much as it may."""
-TIMES = 1.5
 
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Seconds of one question: until its first token, and until its end."""
-
-    first: float
-    whole: float
+Asked = tuple[float, float]
+"""Seconds of one question: until its first token, and until its end."""
+Ask = Callable[[httpx2.AsyncClient, str], Awaitable[Asked]]
 
 
 def measure(books: Path | None) -> list[Figure]:
     """What the service adds, bears and keeps."""
-    with running() as address, endpoint() as url:
+    with running() as address, endpoint(0.2) as url:
         figures = _answers(address, url)
     with running() as address:
         return figures + _search(address, books)
@@ -73,50 +60,40 @@ def _answers(address: Address, url: str) -> list[Figure]:
     own = environment(address) | models
     subprocess.run([sys.executable, "-m", "fabula", "ingest", str(STORY)], env=own, check=True)
     sentences = questions(EACH)
-    figures = [Figure("library: first token", statistics.median(_library(own, sentences[:ALONE])))]
+    alone = statistics.median(_library(address, url, sentences[:ALONE]))
+    figures = [Figure("library: first token", alone)]
     with serving(own) as (service, key):
         for at_once in AT_ONCE:
-            figures += _load(key, sentences, at_once, "")
+            figures += _load(key, sentences, at_once)
         figures.append(Figure("memory", _memory(service) / 2**20, "MiB"))
-    with serving(own | {"FABULA_CONCURRENCY": "8"}) as (_, key):
-        idle = _load(key, sentences, 1, "8 calls at most, ")
-        with _ingesting(key):
-            busy = _load(key, sentences, 1, "8 calls at most, during an ingest, ")
-        times = busy[2].value / idle[2].value
-        figures += [*idle, *busy, Figure("answer p95 during an ingest, by idle", times, "x", TIMES)]
-    alone = {figure.what: figure.value for figure in figures}
-    over = alone["1 at once, first token p50"] - alone["library: first token"]
+    over = figures[1].value - alone
     return [*figures, Figure("added until the first token", over, goal=OVERHEAD)]
 
 
-def _library(own: dict[str, str], questions: Sequence[str]) -> Iterator[float]:
+def _library(address: Address, url: str, questions: Sequence[str]) -> Iterator[float]:
     """Seconds until the first token of each question, without a service."""
-    before = dict(os.environ)
-    os.environ.update(own)
-    try:
-        with Fabula() as fabula:
-            for question in ["Who is it?", *questions]:
-                began = time.perf_counter()
-                stream = fabula.stream(question)
-                next(iter(stream))
-                seconds = time.perf_counter() - began
-                _ = stream.answer
-                if question != "Who is it?":
-                    yield seconds
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
+    reach: dict[str, Any] = {"neo4j_uri": address.uri, "neo4j_username": address.username}
+    reach |= {"neo4j_password": address.password, "base_url": url, "api_key": "sk-bench"}
+    with Fabula(cache=False, **reach) as fabula:
+        for number, question in enumerate(["Who is it?", *questions]):
+            began = time.perf_counter()
+            stream = fabula.stream(question)
+            next(iter(stream))
+            seconds = time.perf_counter() - began
+            _ = stream.answer
+            if number:
+                yield seconds
 
 
-def _load(key: str, questions: Sequence[str], at_once: int, when: str) -> list[Figure]:
+def _load(key: str, questions: Sequence[str], at_once: int) -> list[Figure]:
     chosen = questions[: ALONE if at_once == 1 else EACH]
     done, seconds, failed = asyncio.run(_together(key, chosen, at_once, _ask))
-    name = f"{when}{at_once} at once"
-    first, whole = [answer.first for answer in done], [answer.whole for answer in done]
+    name = f"{at_once} at once"
+    first, whole = zip(*done, strict=True)
     return [
         Figure(f"{name}, first token p50", statistics.median(first)),
         Figure(f"{name}, answer p50", statistics.median(whole)),
-        Figure(f"{name}, answer p95", _p95(whole)),
+        Figure(f"{name}, answer p95", p95(whole)),
         Figure(f"{name}, throughput", len(done) / seconds, "/s"),
         Figure(f"{name}, errors", failed, "", goal=0),
     ]
@@ -125,12 +102,10 @@ def _load(key: str, questions: Sequence[str], at_once: int, when: str) -> list[F
 def _search(address: Address, books: Path | None) -> list[Figure]:
     own = environment(address) | {"FABULA_MODEL": "offline", "FABULA_EMBEDDING_MODEL": STATIC}
     own |= {"FABULA_SERVE__REQUESTS_A_MINUTE": "10000000", "FABULA_SERVE__ASKS_AT_ONCE": "1000"}
-    with closing(ModelFactory(offline())) as kit, connected(address) as store:
-        library = Library(kit, books)
+    with connected(address) as store:
+        store.prepare("default", STATIC, 256)
         for seed in range(5):
-            parts = library.graph(PASSAGES // 5, "default", seed)
-            store.prepare("default", STATIC, 256)
-            store.apply(parts, STATIC)
+            store.apply(make_graph(PASSAGES // 5, "default", seed, books), STATIC)
     sentences = questions(EACH, books)
     figures = []
     with serving(own) as (service, key):
@@ -138,15 +113,15 @@ def _search(address: Address, books: Path | None) -> list[Figure]:
         asyncio.run(_together(key, sentences * 5, 2, _find))
         for at_once in (1, 2, 4, 8, 16, 32):
             done, seconds, failed = asyncio.run(_together(key, sentences * 2, at_once, _find))
-            whole = [answer.whole for answer in done]
+            whole = [whole for _, whole in done]
             name = f"search, {at_once} at once"
             figures += [
                 Figure(f"{name}, p50", statistics.median(whole)),
-                Figure(f"{name}, p95", _p95(whole), goal=SLOWEST_SEARCH if at_once < 4 else None),
+                Figure(f"{name}, p95", p95(whole), goal=SLOWEST_SEARCH if at_once < 4 else None),
                 Figure(f"{name}, throughput", len(done) / seconds, "/s"),
                 Figure(f"{name}, errors", failed, "", goal=0),
             ]
-            if _p95(whole) > SLOWEST_SEARCH:
+            if p95(whole) > SLOWEST_SEARCH:
                 break
         asyncio.run(_together(key, (sentences * WARM)[:WARM], 4, _find))
         warm = _memory(service)
@@ -157,26 +132,6 @@ def _search(address: Address, books: Path | None) -> list[Figure]:
             Figure("growth", _memory(service) / warm, "x", goal=GROWTH),
         ]
     return figures
-
-
-@contextmanager
-def _ingesting(key: str) -> Iterator[None]:
-    """A job that keeps the models' limiter full meanwhile."""
-    base = f"{URL}/api/v1"
-    with httpx2.Client(headers={"Authorization": f"Bearer {key}"}, timeout=60) as client:
-        body = {"text": book(WORDS_MEANWHILE), "source": "meanwhile"}
-        job = client.post(f"{base}/collections/meanwhile/documents", json=body)
-        job.raise_for_status()
-        place = f"{base}/jobs/{job.json()['id']}"
-        time.sleep(SETTLED)
-        try:
-            yield
-            assert client.get(place).json()["state"] == "running", "it ended before the questions"
-        finally:
-            client.post(f"{place}/cancel")
-
-
-Ask = Callable[[httpx2.AsyncClient, str], Awaitable[Asked]]
 
 
 async def _together(
@@ -207,18 +162,12 @@ async def _ask(client: httpx2.AsyncClient, question: str) -> Asked:
     body = {"question": question}
     async with client.stream("POST", "/ask", json=body, headers=headers) as response:
         response.raise_for_status()
-        async for event in _events(response):
-            if event == "token" and not first:
+        async for line in response.aiter_lines():
+            if line == "event: token" and not first:
                 first = time.perf_counter() - began
-            if event == "error":
+            if line == "event: error":
                 raise ValueError("the answer failed")
-    return Asked(first, time.perf_counter() - began)
-
-
-async def _events(response: httpx2.Response) -> AsyncIterator[str]:
-    async for line in response.aiter_lines():
-        if line.startswith("event:"):
-            yield line.removeprefix("event:").strip()
+    return first, time.perf_counter() - began
 
 
 async def _find(client: httpx2.AsyncClient, question: str) -> Asked:
@@ -226,14 +175,9 @@ async def _find(client: httpx2.AsyncClient, question: str) -> Asked:
     response = await client.post("/search", json={"question": question})
     response.raise_for_status()
     seconds = time.perf_counter() - began
-    return Asked(seconds, seconds)
+    return seconds, seconds
 
 
 def _memory(service: Service) -> int:
     """Bytes that the service takes up."""
-    assert service.process
-    return int(psutil.Process(service.process.pid).memory_info().rss)
-
-
-def _p95(seconds: Sequence[float]) -> float:
-    return sorted(seconds)[min(len(seconds) - 1, int(0.95 * len(seconds)))]
+    return int(service.python.memory_info().rss)

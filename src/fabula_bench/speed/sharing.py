@@ -13,149 +13,82 @@ import asyncio
 import random
 import statistics
 import tempfile
-import time
-from collections.abc import Awaitable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
-import httpx2
-import psutil
-
-from fabula_bench.speed.books import book, questions
-from fabula_bench.speed.evening import Diary, read
-from fabula_bench.speed.report import Figure
+from fabula_bench.speed.books import book
+from fabula_bench.speed.readers import SHELF, Diary, bring_book, fill_shelf, reading
+from fabula_bench.speed.report import Figure, cpu_seconds, p95
 from fabula_bench.speed.service import (
-    GIVE_UP_SECONDS,
     Service,
     client,
+    endpoint,
     make_key,
     make_service,
+    started,
     wait_until_ready,
 )
-from fabula_bench.speed.waiting import endpoint
 
 READERS = 20
 WORDS = 150_000
-SHELF, VOLUME_WORDS = 3, 30_000
-"""The books that are read."""
-DIMENSIONS = 1536
 CALL_SECONDS = 0.2
 IDLE_SECONDS = 40.0
 PAUSE_SECONDS = (0.5, 3.0)
-SEARCH_GOAL = 1.0
-ASK_GOAL = 1.0 + 2 * CALL_SECONDS
+GOALS = {"search": 1.0, "ask": 1.0 + 2 * CALL_SECONDS}
 """An answer asks the model twice, for a vector and for the text."""
 BUILD_GOAL = 1.5
-Waits = dict[str, list[float]]
-Result = TypeVar("Result")
 
 
 def measure(books: Path | None) -> list[Figure]:
     """Let readers and a build share a service."""
     with (
         tempfile.TemporaryDirectory(prefix="fabula-sharing-") as folder,
-        endpoint(CALL_SECONDS, DIMENSIONS) as url,
+        endpoint(CALL_SECONDS, 1536) as url,
     ):
         service = make_service(Path(folder), Path(folder) / "home", url)
-        for number in range(SHELF):
-            volume = Path(folder) / f"volume {number}.txt"
-            volume.write_text(book(VOLUME_WORDS, books, number))
-            service.run("ingest", str(volume))
+        fill_shelf(service, Path(folder), books)
         keys = [make_key(service, f"reader {number}", "read") for number in range(READERS)]
         admin = make_key(service, "operator", "admin")
-        service.start()
-        try:
+        with started(service):
             return [*asyncio.run(_live(service, keys, admin, books))]
-        finally:
-            with suppress(ProcessLookupError):
-                service.stop()
-            service.run("db", "stop")
 
 
-async def _live(
-    service: Service, keys: list[str], admin: str, books: Path | None
-) -> Iterator[Figure]:
+async def _live(service: Service, keys: list[str], admin: str, books: Path | None) -> list[Figure]:
     await wait_until_ready(admin)
-    texts = [book(WORDS, books, seed) for seed in (SHELF, SHELF + 1)]
-    # Neo4j's Java compiles what it runs: the first questions and the first book take longer.
-    await _read_while(_build(admin, book(WORDS // 2, books, SHELF + 2)), keys, {})
-    alone = await _build(admin, texts[0])
-    idle: Waits = {}
-    await _read_while(asyncio.sleep(IDLE_SECONDS), keys, idle)
-    busy: Waits = {}
-    before = _processor_seconds(service)
-    beside = await _read_while(_build(admin, texts[1]), keys, busy)
-    after = _processor_seconds(service)
-    return _tell(idle, busy, alone, beside, {name: after[name] - before[name] for name in after})
+    sizes = (WORDS // 2, WORDS, WORDS)
+    warm, first, second = (book(words, books, SHELF + seed) for seed, words in enumerate(sizes))
+    diaries = {name: Diary() for name in ("warm", "build", "idle", "busy")}
+    pause = partial(random.Random(0).uniform, *PAUSE_SECONDS)
+    async with client(admin) as operator:
+        # Neo4j's Java compiles what it runs: the first questions and the first book take longer.
+        async with reading(keys, diaries["warm"], pause):
+            await bring_book(operator, warm, "warm", diaries["warm"])
+        alone = await bring_book(operator, first, "alone", diaries["build"])
+        async with reading(keys, diaries["idle"], pause):
+            await asyncio.sleep(IDLE_SECONDS)
+        processes = {"the service": service.python, "Neo4j": service.neo4j}
+        before = {name: cpu_seconds(process) for name, process in processes.items()}
+        async with reading(keys, diaries["busy"], pause):
+            beside = await bring_book(operator, second, "beside", diaries["build"])
+    failures = [failure for diary in diaries.values() for failure in diary.failures]
+    assert not failures, failures
+    return [
+        *_waits(diaries["idle"].waits, diaries["busy"].waits),
+        Figure("the book, nobody reads", alone),
+        Figure("the book beside readers", beside),
+        Figure("times as long", beside / alone, "x", goal=BUILD_GOAL),
+        *(
+            Figure(f"processor of {name} in that time", cpu_seconds(process) - before[name])
+            for name, process in processes.items()
+        ),
+    ]
 
 
-def _tell(
-    idle: Waits, busy: Waits, alone: float, beside: float, processor: dict[str, float]
-) -> Iterator[Figure]:
-    goals = {"search": SEARCH_GOAL, "ask": ASK_GOAL}
+def _waits(idle: dict[str, list[float]], busy: dict[str, list[float]]) -> Iterator[Figure]:
     for kind, waits in sorted(busy.items()):
         note = (
             f"median {statistics.median(waits):.2f}, longest {max(waits):.2f}, {len(waits)} times"
         )
-        yield Figure(f"{kind}, p95, no build", _p95(idle[kind]))
-        yield Figure(f"{kind}, p95 beside a build", _p95(waits), goal=goals.get(kind), note=note)
-    yield Figure("the book, nobody reads", alone)
-    yield Figure("the book beside readers", beside, note=f"{beside / alone:.2f} x as long")
-    yield Figure("times as long", beside / alone, "x", goal=BUILD_GOAL)
-    for name, seconds in processor.items():
-        yield Figure(f"processor of {name} in that time", seconds)
-
-
-def _p95(waits: list[float]) -> float:
-    return statistics.quantiles(waits, n=20)[-1]
-
-
-def _processor_seconds(service: Service) -> dict[str, float]:
-    assert service.process
-    python = psutil.Process(service.process.pid)
-    return {
-        "the service": sum(python.cpu_times()[:2]),
-        "Neo4j": sum(service.neo4j.cpu_times()[:2]),
-    }
-
-
-async def _read_while(work: Awaitable[Result], keys: list[str], waits: Waits) -> Result:
-    over = asyncio.Event()
-    words = questions(200)
-    diary = Diary(waits)
-    readers = [
-        asyncio.create_task(
-            read(
-                key,
-                words[number::READERS],
-                over,
-                diary,
-                partial(random.Random(number).uniform, *PAUSE_SECONDS),
-            )
-        )
-        for number, key in enumerate(keys)
-    ]
-    result = await work
-    over.set()
-    await asyncio.gather(*readers)
-    assert not diary.failures, diary.failures
-    return result
-
-
-async def _build(admin: str, text: str) -> float:
-    async with client(admin) as operator:
-        body = {"text": text, "source": text[:40], "title": text[:40].strip()}
-        began = time.perf_counter()
-        response = await operator.post("/api/v1/collections/novels/documents", json=body)
-        response.raise_for_status()
-        job = f"/api/v1/jobs/{response.json()['id']}"
-        state = ""
-        while state not in ("succeeded", "failed", "paused"):
-            await asyncio.sleep(0.5)
-            with suppress(httpx2.TimeoutException):
-                state = (await operator.get(job)).json()["state"]
-            assert time.perf_counter() - began < 10 * GIVE_UP_SECONDS
-        assert state == "succeeded", state
-        return time.perf_counter() - began
+        yield Figure(f"{kind}, p95, no build", p95(idle[kind]))
+        yield Figure(f"{kind}, p95 beside a build", p95(waits), goal=GOALS.get(kind), note=note)

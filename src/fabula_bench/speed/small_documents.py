@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import logging
 import tempfile
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
@@ -31,10 +30,9 @@ from fabula.load.sources import find_sources
 from fabula.models.counted import Meter
 from fabula.models.parallel import TaskGroup
 from fabula.models.stop import Stop
-from fabula.server import Address
 from fabula.store import Store
 from fabula_bench.speed import books as texts
-from fabula_bench.speed.report import Figure, seconds
+from fabula_bench.speed.report import Figure, cpu_seconds, seconds
 from fabula_bench.speed.server import connected, offline_settings, private
 
 DOCUMENTS, WORDS = 60, 2_000
@@ -54,11 +52,11 @@ def measure(books: Path | None) -> list[Figure]:
         address = server.start()
         process = psutil.Process(server.status().pid)
         warm, measured, last = files[:WARMING], files[WARMING:-1], files[-1]
-        with Fabula(offline_settings(address, COLLECTION)) as fabula:
+        with Fabula(offline_settings(address, collection=COLLECTION)) as fabula:
             fabula.ingest(*warm)
-            before = _cpu(process)
+            before = cpu_seconds(process)
             run = seconds(lambda: fabula.ingest(*measured))
-            run_cpu = _cpu(process) - before
+            run_cpu = cpu_seconds(process) - before
             with _count_messages() as sent:
                 fabula.ingest(last)
         with connected(address) as store:
@@ -66,9 +64,9 @@ def measure(books: Path | None) -> list[Figure]:
             commits: dict[int, tuple[float, float]] = {}
             for lanes in (1, LANES):
                 _remove(store, built)
-                before = _cpu(process)
+                before = cpu_seconds(process)
                 wall = seconds(partial(_commit_all, store, built, lanes))
-                commits[lanes] = wall, _cpu(process) - before
+                commits[lanes] = wall, cpu_seconds(process) - before
     count = len(measured)
     one, several = commits[1], commits[LANES]
     nodes = sum(len(part.nodes) for part in built[0].parts)
@@ -90,11 +88,6 @@ def _files(folder: Path, books: Path | None) -> list[Path]:
     for number, file in enumerate(files):
         file.write_text(texts.book(WORDS, books, seed=number), encoding="utf-8")
     return files
-
-
-def _cpu(process: psutil.Process) -> float:
-    times = process.cpu_times()
-    return float(times.user + times.system)
 
 
 @contextmanager
@@ -123,7 +116,7 @@ def _count_messages() -> Iterator[Counter[str]]:
 
 def _make(store: Store, files: Sequence[Path]) -> list[BuiltParts]:
     """Make the parts of the documents as a run makes them, and write nothing."""
-    settings = offline_settings(Address("", "", "", ""), COLLECTION)
+    settings = offline_settings(collection=COLLECTION)
     sources = find_sources(files, "made", settings.max_file_mb).read
     built = []
     with closing(ModelFactory(settings)) as models:
@@ -142,9 +135,10 @@ def _remove(store: Store, built: Sequence[BuiltParts]) -> None:
 
 
 def _commit_all(store: Store, built: Sequence[BuiltParts], lanes: int) -> None:
-    settings = offline_settings(Address("", "", "", ""), COLLECTION)
+    settings = offline_settings(collection=COLLECTION)
     with closing(ModelFactory(settings)) as models, ThreadPoolExecutor(lanes) as pool:
-        prepare = _prepare_once(store, built[0].parts[0].owner.collection, models.embedder.model)
+        model = models.embedder.model
+        store.prepare(built[0].parts[0].owner.collection, model, built[0].dimensions)
         job, meter, progress = TaskGroup(models.workers), Meter(), SilentProgress()
 
         def write(parts: BuiltParts) -> None:
@@ -152,19 +146,6 @@ def _commit_all(store: Store, built: Sequence[BuiltParts], lanes: int) -> None:
             names = [f"document {owner.document}"]
             held = hold_lock(store, owner.collection, names, names[0], job, progress)
             with held as (lock, checked):
-                commit(parts, store, models.embedder.model, lock, checked, meter, Stop(), prepare)
+                commit(parts, store, model, lock, checked, meter, Stop(), lambda dimensions: None)
 
         list(pool.map(write, built))
-
-
-def _prepare_once(store: Store, collection: str, model: str) -> Callable[[int], None]:
-    """Make a collection ready for the first document, as a run does."""
-    ready, lock = set[int](), threading.Lock()
-
-    def prepare(dimensions: int) -> None:
-        with lock:
-            if dimensions not in ready:
-                store.prepare(collection, model, dimensions)
-                ready.add(dimensions)
-
-    return prepare

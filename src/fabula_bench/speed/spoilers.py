@@ -15,6 +15,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -87,15 +88,7 @@ class Probing:
     probes: int = 0
     checks: int = 0
     leaks: list[str] = field(default_factory=list)
-    by_kind: dict[str, int] = field(default_factory=dict)
-
-    def add(self, other: Probing) -> None:
-        """Add what the probes of another book found."""
-        self.probes += other.probes
-        self.checks += other.checks
-        self.leaks += other.leaks
-        for kind, count in other.by_kind.items():
-            self.by_kind[kind] = self.by_kind.get(kind, 0) + count
+    by_kind: Counter[str] = field(default_factory=Counter)
 
 
 def measure(books: Path | None, probes: int = PROBES) -> list[Figure]:
@@ -105,7 +98,7 @@ def measure(books: Path | None, probes: int = PROBES) -> list[Figure]:
     """
     files = (sorted(books.glob("*.txt")) if books else []) or [STORY]
     figures = []
-    total = Probing()
+    found: list[Probing] = []
     with running() as address, tempfile.TemporaryDirectory() as home:
         reach: dict[str, Any] = {"neo4j_uri": address.uri, "neo4j_username": address.username}
         reach |= {"neo4j_password": address.password, "model": OFFLINE}
@@ -120,7 +113,7 @@ def measure(books: Path | None, probes: int = PROBES) -> list[Figure]:
                 share = (number + 1) * probes // len(files) - number * probes // len(files)
                 probing = probe(collection, entry, places, share)
                 ratios = compare_times(collection, entry)
-            total.add(probing)
+            found.append(probing)
             print(
                 f"  {file.name}: {len(probing.leaks)} leaks in {probing.probes:,} probes, "
                 f"{probing.checks:,} comparisons",
@@ -132,10 +125,12 @@ def measure(books: Path | None, probes: int = PROBES) -> list[Figure]:
                 Figure(f"time with a place, {file.name}, mode {mode}", ratio, "x", 1.2)
                 for mode, ratio in ratios.items()
             ]
+    asked, leaks = sum(each.probes for each in found), sum(len(each.leaks) for each in found)
+    by_kind = sum((each.by_kind for each in found), Counter[str]())
     return [
-        Figure(f"leaks in {total.probes:,} probes", len(total.leaks), "", 0.0, must=True),
-        Figure("comparisons of a secret with an output", total.checks, ""),
-        *(Figure(f"probes about a {kind}", n, "") for kind, n in sorted(total.by_kind.items())),
+        Figure(f"leaks in {asked:,} probes", leaks, "", 0.0, must=True),
+        Figure("comparisons of a secret with an output", sum(each.checks for each in found), ""),
+        *(Figure(f"probes about a {kind}", n, "") for kind, n in sorted(by_kind.items())),
         *figures,
     ]
 
@@ -215,20 +210,11 @@ def _first(lines: Sequence[str], last: int, flat: str, offsets: Sequence[int]) -
     return min(last, max(offsets[at + length - 1] + 1 for at, length in ends))
 
 
-def probe(
-    collection: Collection, entry: Entry, places: Sequence[int], count: int, seed: int = 0
-) -> Probing:
+def probe(collection: Collection, entry: Entry, places: Sequence[int], count: int) -> Probing:
     """Ask about so many secrets, each with a place before it, and look for secrets in all replies.
 
-    Args:
-        collection: The collection, whose models are offline.
-        entry: A document with all graphs.
-        places: The places of readers, in characters.
-        count: How many questions to ask.
-        seed: Of the choice among the secrets.
-
+    The collection's models are offline, the document has all graphs, and places are in characters.
     """
-    drawn = random.Random(seed)
     secrets = secrets_of(collection, entry)
     probing = Probing()
     text = "".join(chunk["text"] for chunk in collection.store.find_chunks(entry, 0, sys.maxsize))
@@ -243,12 +229,12 @@ def probe(
     turns = [(place, secret) for place in places for secret in later[place].secrets]
     if not turns:
         return probing
-    drawn.shuffle(turns)
+    random.Random(0).shuffle(turns)
     for number, (place, secret) in zip(range(count), cycle(turns), strict=False):
         mode = next(names)
         output = ask(collection, entry, secret.question, mode, place, whole=number % ANSWERED == 0)
         probing.probes += 1
-        probing.by_kind[secret.kind] = probing.by_kind.get(secret.kind, 0) + 1
+        probing.by_kind[secret.kind] += 1
         _check(probing, later[place], f"{mode} at {place:,}: {secret.question[:60]!r}", output)
     return probing
 

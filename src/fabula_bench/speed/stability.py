@@ -8,32 +8,27 @@ that reads the same is not asked for again: the share that is, is what an edit c
 from __future__ import annotations
 
 import random
-import re
 import statistics
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
-import fabula
 from fabula.graphs.communities.contexts import ContextRenderer
 from fabula.graphs.communities.ids import community_id
 from fabula.graphs.communities.leiden import find_communities, modularity, sum_weights
 from fabula.graphs.communities.mapping import chunk_places, make_network
 from fabula.graphs.communities.options import DivisionOptions
 from fabula.graphs.communities.values import Community, Member, MemberNetwork, MemberRelation
-from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.descriptions import Statements
-from fabula.graphs.entities.merge import resolve_mentions
-from fabula.graphs.entities.rules import extract_entities
 from fabula.graphs.entities.values import Mention, RelationMention
 from fabula.load import find, load
 from fabula.text.chunk import split
 from fabula.text.document import Chunk
 from fabula.text.ids import chunk_id
 from fabula.text.sentences import sentences
+from fabula_bench.speed.books import STORY
+from fabula_bench.speed.names import find_cast
 from fabula_bench.speed.report import Figure
 
-CAROL = Path(fabula.__file__).parent / "texts" / "a-christmas-carol.txt"
 CHUNK_TOKENS = 200
 EDITS = {"one chunk": 0.0, "1 % of the chunks": 0.01, "10 % of the chunks": 0.1}
 """Shares of the chunks; one at least."""
@@ -42,17 +37,13 @@ FIFTH = 20.0
 KNOBS = DivisionOptions()
 
 
-@dataclass(frozen=True, slots=True)
-class Divided:
-    """A text's communities, and the digests of what their reports are written from."""
-
-    communities: tuple[Community, ...]
-    statements: frozenset[str]
+Divided = tuple[Sequence[Community], Set[str]]
+"""A text's communities, and the digests of what their reports are written from."""
 
 
 def measure(books: Path | None) -> list[Figure]:
     """Per cent of communities and of reports that an edit changes, the mean of some edits."""
-    files = find([books]).files if books else [CAROL]
+    files = find([books]).files if books else [STORY]
     return [figure for file in files for figure in _measure(Path(file))]
 
 
@@ -60,16 +51,16 @@ def _measure(file: Path) -> Iterator[Figure]:
     document = load(file, "bench", 10**8)
     chunks = split(document, CHUNK_TOKENS)
     network = read(chunks, document.language)
-    whole = divide(network)
+    whole = communities, _ = divide(network)
     name = file.stem
-    yield Figure(f"{name}: communities", len(whole.communities), "")
-    top = [community.members for community in whole.communities if community.level == 0]
+    yield Figure(f"{name}: communities", len(communities), "")
+    top = [community.members for community in communities if community.level == 0]
     yield Figure(f"{name}: modularity", modularity(_weights(network), top), "")
     for what, share in EDITS.items():
         changed: dict[str, list[tuple[float, float]]] = {"": [], ", from nothing": []}
         for seed in range(REPEATED):
             now = read(edited(chunks, share, seed, document.language), document.language)
-            changed[""].append(differ(whole, divide(now, whole.communities)))
+            changed[""].append(differ(whole, divide(now, communities)))
             changed[", from nothing"].append(differ(whole, divide(now)))
         for how, figures in changed.items():
             goal = FIFTH if what == "one chunk" and not how else None
@@ -82,15 +73,7 @@ def _measure(file: Path) -> Iterator[Figure]:
 
 def read(chunks: Sequence[Chunk], language: str) -> MemberNetwork:
     """Who is in a text and what ties them, by rules."""
-    ordinary = {
-        word for chunk in chunks for word in re.findall(r"[^\W\d_]+", chunk.text) if word.islower()
-    }
-    cast = resolve_mentions(
-        extract_entities(chunks, language),
-        language=language,
-        decisions=DecidedPairs(),
-        ordinary=ordinary,
-    ).merge("bench")
+    cast = find_cast(chunks, language)
     order = {chunk.id: place for place, chunk in enumerate(chunks)}
 
     def describe_mentions(
@@ -99,18 +82,18 @@ def read(chunks: Sequence[Chunk], language: str) -> MemberNetwork:
         statements = Statements.of(subject, records)
         return statements.joined, tuple(sorted(statements.chunks, key=order.__getitem__))
 
-    members = []
-    for entity in cast.entities:
-        text, where = describe_mentions(entity.name, entity.mentions)
-        members.append(
-            Member(entity.id, entity.name, entity.type, text, entity.names, where, (entity.id,))
+    members = [
+        Member(each.id, each.name, each.type, text, each.names, where, (each.id,))
+        for each in cast.entities
+        for text, where in [describe_mentions(each.name, each.mentions)]
+    ]
+    bonds = [
+        MemberRelation(
+            tied.id, tied.source, tied.target, text, float(len(where)), where, (tied.id,)
         )
-    bonds = []
-    for tied in cast.relations:
-        text, where = describe_mentions("", tied.mentions)
-        weight = float(len(where))
-        ends = (tied.source, tied.target)
-        bonds.append(MemberRelation(tied.id, *ends, text, weight, where, (tied.id,)))
+        for tied in cast.relations
+        for text, where in [describe_mentions("", tied.mentions)]
+    ]
     return make_network(members, bonds, chunk_places(chunks))
 
 
@@ -124,19 +107,15 @@ def divide(network: MemberNetwork, before: Sequence[Community] = ()) -> Divided:
     )
     renderer = ContextRenderer(network, KNOBS.report_tokens_in)
     reported = [community for community in communities if len(community.members) > 1]
-    return Divided(
-        tuple(communities), frozenset(renderer.render(community).digest for community in reported)
-    )
+    return communities, {renderer.render(community).digest for community in reported}
 
 
 def differ(was: Divided, now: Divided) -> tuple[float, float]:
     """The shares of communities that have other members, and of reports that read otherwise."""
-    before = {(community.level, community.members) for community in was.communities}
-    groups = sum(
-        (community.level, community.members) not in before for community in now.communities
-    )
-    reports = len(now.statements - was.statements)
-    return groups / max(1, len(now.communities)), reports / max(1, len(now.statements))
+    before = {(community.level, community.members) for community in was[0]}
+    groups = sum((community.level, community.members) not in before for community in now[0])
+    reports = len(now[1] - was[1])
+    return groups / max(1, len(now[0])), reports / max(1, len(now[1]))
 
 
 def edited(chunks: Sequence[Chunk], share: float, seed: int, language: str) -> list[Chunk]:

@@ -53,7 +53,7 @@ def _ingest(
     """Seconds to ingest the files, and to start the workers before."""
     began = time.monotonic()
     with (
-        Fabula(offline_settings(address, collection)) as fabula,
+        Fabula(offline_settings(address, collection=collection)) as fabula,
         WorkerCluster(workers=workers) as cluster,
     ):
         cluster.open_run(fabula.models).close()

@@ -8,16 +8,17 @@ Java is compiled only once it is used.
 
 from __future__ import annotations
 
-import subprocess
 import sys
+from collections.abc import Iterable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from fabula import Settings
-from fabula.config.connect import connect
+from fabula.graph import Part
 from fabula.server import Address
-from fabula_bench.speed.documents import MODEL, documents, prepare
+from fabula.store import Store
+from fabula_bench.speed.children import Child, address_of_environment, obey, start
+from fabula_bench.speed.documents import DIMENSIONS, MODEL, documents
 from fabula_bench.speed.report import Figure, seconds
 from fabula_bench.speed.server import connected, environment, running
 
@@ -30,28 +31,29 @@ WARMING = 10
 LIBRARY = "library"
 
 
-def measure(books: Path | None, processes: int = PROCESSES, each: int = EACH) -> list[Figure]:
+def measure(books: Path | None) -> list[Figure]:
     """The wall time of one writer and of several for as many documents, and their ratio."""
-    total = processes * each
+    del books
+    total = PROCESSES * EACH
     with running() as address:
         with connected(address) as store:
-            prepare(store, LIBRARY)
+            store.prepare(LIBRARY, MODEL, DIMENSIONS)
         first = WARMING
         _wall(address, [range(first)])
         alone = _wall(address, [range(first, first + total)])
         first += total
-        ten = _wall(address, [range(first, first + each)])
-        first += each
-        starts = range(first, first + total, each)
-        together = _wall(address, [range(start, start + each) for start in starts])
+        ten = _wall(address, [range(first, first + EACH)])
+        first += EACH
+        starts = range(first, first + total, EACH)
+        together = _wall(address, [range(start, start + EACH) for start in starts])
     what = f"{total} documents of {PASSAGES} passages"
     return [
         Figure(f"{what}: one process", alone),
-        Figure(f"{what}: {processes} processes", together),
-        Figure(f"{what}: {processes} processes, by one", together / alone, "x"),
-        Figure(f"{each} documents: one process", ten),
+        Figure(f"{what}: {PROCESSES} processes", together),
+        Figure(f"{what}: {PROCESSES} processes, by one", together / alone, "x"),
+        Figure(f"{EACH} documents: one process", ten),
         Figure(
-            f"{what}: {processes} processes, by one that writes {each}",
+            f"{what}: {PROCESSES} processes, by one that writes {EACH}",
             together / ten,
             "x",
             goal=TIMES,
@@ -62,56 +64,30 @@ def measure(books: Path | None, processes: int = PROCESSES, each: int = EACH) ->
 def _wall(address: Address, numbers: list[range]) -> float:
     """Seconds until all documents of these numbers are there, a process for each run of them."""
     with ExitStack() as stack:
-        writers = [stack.enter_context(_writer(address, number)) for number in numbers]
+        writers = [
+            stack.enter_context(start("writers", environment(address), each.start, len(each)))
+            for each in numbers
+        ]
         for writer in writers:
-            _hear(writer, "ready")
-        return seconds(partial(_let_write, writers))
+            writer.hear()
+        return seconds(partial(_write_together, writers))
 
 
-def _writer(address: Address, numbers: range) -> subprocess.Popen[str]:
-    command = [
-        sys.executable,
-        "-m",
-        "fabula_bench.speed.writers",
-        str(numbers.start),
-        str(len(numbers)),
-    ]
-    return subprocess.Popen(
-        command,
-        env=environment(address),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-def _let_write(writers: list[subprocess.Popen[str]]) -> None:
+def _write_together(writers: list[Child]) -> None:
     for writer in writers:
-        assert writer.stdin is not None
-        writer.stdin.write("go\n")
-        writer.stdin.flush()
+        writer.tell()
     for writer in writers:
-        _hear(writer, "done")
+        writer.hear()
 
 
-def _hear(writer: subprocess.Popen[str], word: str) -> None:
-    assert writer.stdout is not None
-    if (events := writer.stdout.readline().strip()) != word:
-        raise RuntimeError(f"a writer was to say {word!r} and said {events!r}")
-
-
-def _write(numbers: range) -> None:
-    """What one process does: it says that it is ready, waits for a line, writes, and says so."""
-    parts = list(documents(LIBRARY, numbers, PASSAGES))
-    with connect(Settings.read(), None) as store:
-        store.make_schema()
-        print("ready", flush=True)
-        sys.stdin.readline()
-        for part in parts:
-            store.apply([part], MODEL)
-    print("done", flush=True)
+def _write(parts: Iterable[Part], store: Store) -> None:
+    for part in parts:
+        store.apply([part], MODEL)
 
 
 if __name__ == "__main__":
-    start, count = map(int, sys.argv[1:])
-    _write(range(start, start + count))
+    first, count = map(int, sys.argv[1:])
+    parts = list(documents(LIBRARY, range(first, first + count), PASSAGES))
+    with connected(address_of_environment()) as store:
+        store.make_schema()
+        obey([partial(_write, parts, store)])

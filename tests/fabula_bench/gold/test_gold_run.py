@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from fabula.cli import main
-from fabula_bench.gold.building import measured_graphs
+from fabula_bench.gold.run import measured_graphs
 from gold_data import write_litbank, write_play
 
 

@@ -10,8 +10,7 @@ import click
 from fabula.errors import FabulaError
 from fabula.models.usage import Usage
 from fabula_bench.speed.peers.catalogue import read_peers
-from fabula_bench.speed.peers.keeping import Outcome
-from fabula_bench.speed.peers.running import prepared, run
+from fabula_bench.speed.peers.running import run
 from fabula_bench.suite import read_suite
 
 PEERS = read_peers()
@@ -33,24 +32,18 @@ def main(
     FABULA_MODEL, FABULA_EMBEDDING_MODEL. `fabula bench report FOLDER` shows what came of it.
     """
     try:
-        chosen = [PEERS[name] for name in names or PEERS]
-        outcomes = run(prepared(read_suite(suite), folder, data, limit, chosen), click.echo)
+        peers = [PEERS[name] for name in names or PEERS]
+        outcomes = run(read_suite(suite), folder, data, limit, peers, click.echo)
     except FabulaError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(_table(outcomes))
-
-
-def _table(outcomes: Sequence[Outcome]) -> str:
-    """A line a peer: what it answered, what its index took, and why it stopped."""
-    rows = [ROW.format("peer", "answered", "index s", "calls", "tokens", "")]
+    click.echo(ROW.format("peer", "answered", "index s", "calls", "tokens", ""))
     for outcome in outcomes:
         total = sum(outcome.indexing.spent.values(), Usage())
         tokens = total.prompt_tokens + total.completion_tokens
         note = outcome.skipped or "; ".join(outcome.failed[:1])
-        answered = f"{outcome.answered} of {outcome.questions}"
+        answered = f"{outcome.answered} of {outcome.asked}"
         seconds = f"{outcome.indexing.seconds:.1f}"
-        rows.append(ROW.format(outcome.peer.name, answered, seconds, total.calls, tokens, note))
-    return "\n".join(rows)
+        click.echo(ROW.format(outcome.name, answered, seconds, total.calls, tokens, note))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,26 @@
-"""The peers, as peers.toml names them."""
+"""The peers, as peers.toml names them, each in an environment that is made once."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-FILE = Path(__file__).with_name("peers.toml")
+from packaging.specifiers import SpecifierSet
+
+from fabula.errors import FabulaError
+
 ADAPTERS = Path(__file__).with_name("adapters")
+READY = "installed.txt"
+"""The list of what is installed; it is there when all is."""
+
+
+class NotInstalled(FabulaError):
+    """A peer that can't be installed here, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +60,34 @@ class Peer:
         extras = f"[{','.join(self.extras)}]" if self.extras else ""
         return [f"{self.package}{extras}=={self.version}", *self.beside]
 
+    def install(self, cache: Path) -> Path:
+        """Return the Python of its environment, made where it isn't there. Raises NotInstalled."""
+        version = ".".join(map(str, sys.version_info[:3]))
+        if version not in SpecifierSet(self.python):
+            raise NotInstalled(f"{self.package} needs Python {self.python}, and this is {version}.")
+        folder = cache / f"{self.home}-{self.version}"
+        python = folder / "bin" / "python"
+        if not (folder / READY).is_file():
+            shutil.rmtree(folder, ignore_errors=True)
+            self._run(sys.executable, "-m", "venv", "--without-pip", str(folder))
+            pip = [sys.executable, "-m", "pip", "--python", str(python)]
+            self._run(*pip, "--disable-pip-version-check", "install", "--quiet", *self.requirements)
+            (folder / READY).write_text(self._run(*pip, "freeze"), encoding="utf-8")
+        return python
 
-def read_peers(file: Path = FILE) -> dict[str, Peer]:
+    def _run(self, *command: str) -> str:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            output = (done.stderr or done.stdout).strip().splitlines()
+            errors = [line for line in output if "ERROR" in line] or output
+            reason = f"{' '.join(self.requirements)} can't be installed: {''.join(errors[-1:])}"
+            raise NotInstalled(reason)
+        return done.stdout
+
+
+def read_peers() -> dict[str, Peer]:
     """All peers by name."""
-    tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    tables = tomllib.loads(Path(__file__).with_name("peers.toml").read_text(encoding="utf-8"))
     return {
         name: Peer(name=name, **tables.get(entry.get("of", ""), {}) | entry)
         for name, entry in tables.items()

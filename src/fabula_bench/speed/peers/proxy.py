@@ -6,13 +6,19 @@ So that calls and tokens of all systems are counted in one way: as the endpoint'
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
-import urllib.request
-from http.client import HTTPException, HTTPResponse
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, Self
-from urllib.error import HTTPError
+
+import httpx2
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
 
 from fabula.errors import ModelError
 from fabula.models.usage import Usage
@@ -28,30 +34,35 @@ class Proxy:
     """
 
     def __init__(self, base_url: str | None, key: str, at_once: int, timeout: float) -> None:
-        self.base_url, self.key, self.timeout = (base_url or OPENAI).rstrip("/"), key, timeout
-        self.gate = threading.Semaphore(at_once)
+        self.base_url = (base_url or OPENAI).rstrip("/")
         self.last = time.monotonic()
         """When a call last began or was answered."""
+        self._how: dict[str, Any] = {
+            "headers": {"Authorization": f"Bearer {key}"},
+            "timeout": httpx2.Timeout(timeout, pool=None),
+        }
+        limits = httpx2.Limits(max_connections=at_once)
+        self._client = httpx2.AsyncClient(limits=limits, **self._how)
         self._lock = threading.Lock()
         self._spent: dict[str, Usage] = {}
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.proxy = self
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
+        routes = [Route("/v1/{path:path}", self._pass, methods=["POST"])]
+        app = Starlette(routes=routes, lifespan=self._live)
+        config = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(
+            target=self._server.run, args=([self._socket],), daemon=True
+        )
 
     def __enter__(self) -> Self:
-        serve = self._server.serve_forever
-        threading.Thread(target=serve, args=(0.05,), daemon=True).start()
+        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-    def count(self, model: str, usage: Usage) -> None:
-        """Adds a call, or its failure."""
-        with self._lock:
-            self.last = time.monotonic()
-            self._spent[model] = self._spent.get(model, Usage()) + usage
+        self._server.should_exit = True
+        self._thread.join()
+        self._socket.close()
 
     def take(self) -> dict[str, Usage]:
         """What was spent since the last time, by model."""
@@ -64,116 +75,83 @@ class Proxy:
 
         Raises ModelError.
         """
-        call = self.request("/embeddings", json.dumps({"model": model, "input": ["yes"]}).encode())
+        body = {"model": model, "input": ["yes"]}
         try:
-            with urllib.request.urlopen(call, timeout=self.timeout) as got:
-                return len(json.load(got)["data"][0]["embedding"])
-        except (OSError, HTTPException, ValueError, LookupError, TypeError) as error:
+            reply = httpx2.post(f"{self.base_url}/embeddings", json=body, **self._how)
+            return len(reply.raise_for_status().json()["data"][0]["embedding"])
+        except (httpx2.HTTPError, ValueError, LookupError, TypeError) as error:
             raise ModelError(f"{self.base_url} has no vectors of {model}: {error}") from error
 
-    def request(self, path: str, body: bytes) -> urllib.request.Request:
-        """The call at the endpoint."""
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.key}"}
-        return urllib.request.Request(f"{self.base_url}{path}", body, headers)
+    def _count(self, model: str, usage: Usage) -> None:
+        with self._lock:
+            self.last = time.monotonic()
+            self._spent[model] = self._spent.get(model, Usage()) + usage
 
+    @asynccontextmanager
+    async def _live(self, _: Starlette) -> AsyncIterator[None]:
+        async with self._client:
+            yield
 
-class _Server(ThreadingHTTPServer):
-    proxy: Proxy
-    daemon_threads = True
-    request_queue_size = 512
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A peer that went away is its own business."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    server: _Server
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-    def do_POST(self) -> None:
-        proxy = self.server.proxy
-        self._begun = False
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    async def _pass(self, request: Request) -> Response:
+        body = await request.json()
         model = str(body.get("model", ""))
         wants_usage = (body.get("stream_options") or {}).get("include_usage", False)
-        call = proxy.request(self.path.removeprefix("/v1"), json.dumps(_adjusted(body)).encode())
-        proxy.last = time.monotonic()
+        url = f"{self.base_url}/{request.path_params['path']}"
+        self.last = time.monotonic()
         try:
-            with proxy.gate, urllib.request.urlopen(call, timeout=proxy.timeout) as answer:
-                if "event-stream" in answer.headers.get("Content-Type", ""):
-                    self._pass_stream(answer, model, wants_usage=wants_usage)
-                else:
-                    self._pass(answer, model)
-        except HTTPError as error:
-            proxy.count(model, Usage(faults=1))
-            self._send(error.code, error.headers, error.read())
-        except (OSError, HTTPException, ValueError) as error:
-            proxy.count(model, Usage(faults=1))
-            if self._begun:
-                self.close_connection = True
-                return
-            problem = {
-                "error": {"message": f"The endpoint failed: {error}", "type": "server_error"}
-            }
-            self._send(502, {}, json.dumps(problem).encode())
-
-    def _pass(self, answer: HTTPResponse, model: str) -> None:
-        reply = _whole(json.loads(answer.read()), model)
+            call = self._client.build_request("POST", url, json=_adjust(body))
+            answer = await self._client.send(call, stream=True)
+            if answer.is_success and "event-stream" in answer.headers.get("Content-Type", ""):
+                events = self._pass_events(answer, model, wants_usage=wants_usage)
+                return StreamingResponse(events, media_type="text/event-stream")
+            content = await answer.aread()
+            reply = _complete(json.loads(content), model) if answer.is_success else {}
+        except (httpx2.HTTPError, ValueError) as error:
+            self._count(model, Usage(faults=1))
+            problem = {"message": f"The endpoint failed: {error}", "type": "server_error"}
+            return JSONResponse({"error": problem}, 502)
+        if answer.is_error:
+            self._count(model, Usage(faults=1))
+            headers = {n: v for n, v in answer.headers.items() if n.lower() == "retry-after"}
+            return Response(content, answer.status_code, headers, "application/json")
         if isinstance(reply.get("data"), list):
             # Endpoints may send rows in any order, and not every client looks.
             reply["data"].sort(key=lambda row: row["index"])
         # Counted first: who has the reply may ask what it cost.
-        self.server.proxy.count(model, _usage(reply.get("usage")))
-        self._begun = True
-        self._send(200, answer.headers, json.dumps(reply).encode())
+        self._count(model, _usage(reply.get("usage")))
+        return JSONResponse(reply)
 
-    def _pass_stream(self, answer: HTTPResponse, model: str, *, wants_usage: bool) -> None:
+    async def _pass_events(
+        self, answer: httpx2.Response, model: str, *, wants_usage: bool
+    ) -> AsyncIterator[str]:
         """Events as they come; that of the usage only to a client that asked for it."""
-        self._begun = True
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
         usage = None
-        for line in answer:
-            payload = line.removeprefix(b"data:").strip()
-            event = json.loads(payload) if payload.startswith(b"{") else {}
-            usage = event.get("usage") or usage
-            sent = b"data: " + json.dumps(_whole(event, model)).encode() + b"\n" if event else line
-            if payload == b"[DONE]":
-                self.server.proxy.count(model, _usage(usage))
-            if event.get("usage") and not event.get("choices") and not wants_usage:
-                continue
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(sent), sent))
-            self.wfile.flush()
-        self.wfile.write(b"0\r\n\r\n")
-        self.wfile.flush()
-
-    def _send(self, status: int, headers: Any, data: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        if headers.get("Retry-After"):
-            self.send_header("Retry-After", headers["Retry-After"])
-        self.end_headers()
-        self.wfile.write(data)
+        try:
+            async for line in answer.aiter_lines():
+                payload = line.removeprefix("data:").strip()
+                event = json.loads(payload) if payload.startswith("{") else {}
+                usage = event.get("usage") or usage
+                if payload == "[DONE]":
+                    self._count(model, _usage(usage))
+                if event.get("usage") and not event.get("choices") and not wants_usage:
+                    continue
+                yield f"data: {json.dumps(_complete(event, model))}\n" if event else f"{line}\n"
+        except (httpx2.HTTPError, ValueError):
+            self._count(model, Usage(faults=1))
+            raise
+        finally:
+            await answer.aclose()
 
 
-def _adjusted(body: dict[str, Any]) -> dict[str, Any]:
+def _adjust(body: dict[str, Any]) -> dict[str, Any]:
     """A stream's usage is asked for, and one text is a list of one: it means the same."""
     if body.get("stream"):
         options = body.get("stream_options") or {}
         return body | {"stream_options": options | {"include_usage": True}}
-    if isinstance(body.get("input"), str):
-        return body | {"input": [body["input"]]}
-    return body
+    return body | {"input": [body["input"]]} if isinstance(body.get("input"), str) else body
 
 
-def _whole(reply: dict[str, Any], model: str) -> dict[str, Any]:
+def _complete(reply: dict[str, Any], model: str) -> dict[str, Any]:
     """A reply with the fields that some endpoints leave out, and some clients can't do without."""
     return {"created": int(time.time()), "model": model, **reply}
 

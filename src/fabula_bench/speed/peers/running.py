@@ -1,80 +1,287 @@
-"""A run's questions put to each peer in turn; one that fails is skipped, and the next begins."""
+"""A run's questions put to each peer in turn; one that fails is skipped, and the next begins.
+
+What the peers did is kept beside what the run's own systems did: results in `results.jsonl`, what
+their indexes took in `peers.json`, and the peers among the systems of `run.json`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import base64
+import hashlib
+import json
+import re
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadReply, FabulaError, SettingsError
-from fabula_bench.log import PEER, Log, lock_folder
-from fabula_bench.model import BenchQuestion, DataSet, Result
+from fabula.models.usage import Usage
+from fabula.server.private import PrivateServer
+from fabula.text import tokens
+from fabula_bench.log import PEER, RUN, Log, lock_folder, read_json, replace_file
+from fabula_bench.model import BenchQuestion, DataSet, Result, Retrieved
 from fabula_bench.plan import TestedSystem, limit_questions, plan_systems, read_data
-from fabula_bench.report.about import Run
+from fabula_bench.report.about import Run, Stage, System
 from fabula_bench.report.read import read_run
 from fabula_bench.scoring import choose_metrics
-from fabula_bench.speed.peers.asking import Asked, Asking, indexing
+from fabula_bench.speed.peers.adapter import Adapter, PeerFailed
 from fabula_bench.speed.peers.catalogue import Peer
-from fabula_bench.speed.peers.environment import installed
-from fabula_bench.speed.peers.keeping import Outcome, keep
 from fabula_bench.speed.peers.proxy import Proxy
-from fabula_bench.speed.peers.ranks import write_ranks
-from fabula_bench.speed.peers.speaking import PeerFailed
-from fabula_bench.suite import Suite
+from fabula_bench.speed.server import HEAP, PAGE_CACHE, address_variables
+from fabula_bench.suite import Ask, Suite
 
 MODELS = ("model", "embedding_model")
-INDEXES = "peers"
-"""The folder of the peers' indexes, within the run's."""
-RANKS = "tiktoken"
-"""The folder of the tokenizer's table, within the peers' cache."""
+PEERS, PEERS_FILE = "peers", "peers.json"
+"""The folder of the peers' indexes, within the run's, and the file of what they took."""
+INDEXED = "indexed.json"
+"""What an index cost; it is there when the index is whole."""
+RANKS_FOLDER, RANKS_FILE = "tiktoken", "fb374d419588a4632f3f557e76b4b70aebbca790"
+"""Where tiktoken looks for the table o200k_base: the SHA-1 of where it is published."""
 
 Say = Callable[[str], None]
-Score = Callable[[BenchQuestion, Result], Result]
+Texts = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Cost:
+    """Wall-clock seconds, and by model what was asked of it."""
+
+    seconds: float = 0.0
+    spent: dict[str, Usage] = field(default_factory=dict)
+
+    def add(self, seconds: float, spent: Mapping[str, Usage]) -> None:
+        """More of it."""
+        self.seconds += seconds
+        for model, usage in spent.items():
+            self.spent[model] = self.spent.get(model, Usage()) + usage
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How it went with one peer: of the questions asked, `answered` have a result now.
+
+    `skipped` says why it stopped, before or amid its questions.
+    """
+
+    name: str
+    title: str
+    package: str
+    licence: str
+    models: Mapping[str, str]
+    asked: int
+    answered: int = 0
+    indexing: Cost = field(default_factory=Cost)
+    failed: list[str] = field(default_factory=list)
+    skipped: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """What is to be done: a run's folder, its questions, and the peers to put them to.
+class Asking:
+    """A peer in its environment; `folder` is for its indexes, one folder each.
 
-    `asking` is a system of the suite with the models to use, which are an endpoint's.
+    `environment` is what its processes see beside the endpoint: the models' names.
     """
 
-    suite: Suite
+    peer: Peer
+    python: Path
     folder: Path
-    data: DataSet
-    asking: TestedSystem
-    peers: Sequence[Peer]
-    cache: Path
+    proxy: Proxy
+    environment: Mapping[str, str]
+    ask: Ask
+
+    def index_folder(self, texts: Texts) -> Path:
+        """Where the index of these texts is: it depends on them, the models and the version."""
+        models = {name: content for name, content in self.environment.items() if "MODEL" in name}
+        content = [self.peer.requirements, models, list(texts)]
+        return self.folder / hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
+
+    def results(
+        self, texts: Texts, questions: Sequence[BenchQuestion]
+    ) -> Iterator[Result | PeerFailed]:
+        """A result, or why there is none, for each question about an index of these texts.
+
+        Raises PeerFailed where the texts can't be indexed, or the peer ends.
+        """
+        indexed = self.index_folder(texts) / INDEXED
+        with self._adapter(texts) as adapter:
+            # A peer's Neo4j holds only the last index.
+            if self.peer.neo4j or not indexed.is_file():
+                self.proxy.take()
+                began = time.monotonic()
+                adapter.index(texts)
+                cost = Cost(round(time.monotonic() - began, 3), self.proxy.take())
+                replace_file(indexed, json.dumps(asdict(cost)) + "\n")
+            for question in questions:
+                self.proxy.take()
+                began = time.monotonic()
+                try:
+                    answer, context = adapter.ask(_word(question, self.ask))
+                except PeerFailed as failed:
+                    if failed.gone:
+                        raise
+                    yield PeerFailed(f"question {question.id}: {failed}")
+                    continue
+                cost = Cost(time.monotonic() - began, self.proxy.take())
+                yield _result(self.peer, question, answer, context, self.ask, cost)
+
+    @contextmanager
+    def _adapter(self, texts: Texts) -> Iterator[Adapter]:
+        environment = {
+            **self.environment,
+            "OPENAI_BASE_URL": self.proxy.url,
+            "OPENAI_API_KEY": "counted",
+            "PEER_SEARCH": self.peer.search,
+        }
+        neo4j = self.folder / "neo4j"
+        server = PrivateServer(neo4j, HEAP, PAGE_CACHE) if self.peer.neo4j else None
+        try:
+            if server:
+                environment |= address_variables(server.start())
+            folder = self.index_folder(texts)
+            busy = lambda: self.proxy.last  # noqa: E731
+            with Adapter(self.python, self.peer.adapter, folder, environment, busy) as adapter:
+                yield adapter
+        finally:
+            if server:
+                server.stop()
 
 
-def prepared(
-    suite: Suite, folder: Path, data: Path | None, limit: int | None, peers: Sequence[Peer]
-) -> Job:
-    """The job, its questions those that the run in `folder` is about, at most `limit` of them.
+def read_indexing(folder: Path) -> Cost:
+    """What the indexes in a peer's folder cost together, whenever they were made."""
+    total = Cost()
+    for file in sorted(folder.glob(f"*/{INDEXED}")):
+        record = json.loads(file.read_text(encoding="utf-8"))
+        spent = {model: Usage(**usage) for model, usage in record["spent"].items()}
+        total.add(record["seconds"], spent)
+    return total
 
-    Raises FabulaError where there is no run, or one of another suite, other data or other models;
-    SettingsError where no endpoint's models are named.
-    """
-    run = read_run(folder).run
-    found = read_data(suite, data)
-    if (run.suite, dict(run.data.sha256)) != (suite.name, dict(found.sha256)):
-        raise FabulaError(f"{folder} holds a run of {run.suite}, or of other data: name its own.")
-    ids = {question.id for question in run.questions}
-    found = replace(
-        found, questions=tuple(question for question in found.questions if question.id in ids)
+
+def _word(question: BenchQuestion, ask: Ask) -> str:
+    """The question as a peer is asked it; one with options lists them."""
+    if ask != "choose":
+        return question.question
+    listed = "\n".join(f"{n}. {option}" for n, option in enumerate(question.options, 1))
+    return (
+        f"{question.question}\n\nWhich of these is right?\n{listed}\n"
+        "Begin your answer with its number."
     )
-    system = plan_systems(suite, found, _models())[0]
+
+
+def find_choice(answer: str, options: int) -> int | None:
+    """Return the index of the option that an answer names, None where it names none."""
+    found = re.search(r"\d+", answer)
+    number = int(found[0]) if found else 0
+    return number - 1 if 1 <= number <= options else None
+
+
+def _result(
+    peer: Peer, question: BenchQuestion, answer: str, context: list[str], ask: Ask, cost: Cost
+) -> Result:
+    """What a peer said, as a run keeps it. Of its passages only the words are known."""
+    total = sum(cost.spent.values(), Usage())
+    passages = [text for text in context if text.strip()]
+    return Result(
+        system=f"{PEER}{peer.name}",
+        question=question.id,
+        answer=answer,
+        choice=find_choice(answer, len(question.options)) if ask == "choose" else None,
+        context=tuple(
+            Retrieved(str(number), "peer", "", 0, "", 0, 0, 0.0, text)
+            for number, text in enumerate(passages, 1)
+        ),
+        cited=(),
+        context_tokens=sum(tokens.count_all(passages)),
+        calls=total.calls,
+        prompt_tokens=total.prompt_tokens,
+        completion_tokens=total.completion_tokens,
+        seconds=cost.seconds,
+        asked=question.question,
+        spent=cost.spent,
+    )
+
+
+def run(
+    suite: Suite,
+    folder: Path,
+    data: Path | None,
+    limit: int | None,
+    peers: Sequence[Peer],
+    say: Say,
+) -> list[Outcome]:
+    """Put the questions of the run in `folder`, at most `limit` of them, to the peers.
+
+    Raises FabulaError where there is no run, or one of another suite, other data or other models,
+    or where another run is writing into the folder; SettingsError where no endpoint's models are
+    named.
+    """
+    found, system = _prepare(suite, folder, data)
+    found = limit_questions(found, None, limit, suite.seed)
+    settings = system.settings
+    cache = Settings.read().cache_folder.resolve() / PEERS
+    write_ranks(cache / RANKS_FOLDER)
+    key = settings.api_key.get_secret_value() if settings.api_key else ""
+    outcomes: list[Outcome] = []
+    with (
+        lock_folder(folder),
+        closing(ModelFactory(settings)) as models,
+        Proxy(settings.base_url, key, settings.concurrency, settings.timeout) as proxy,
+    ):
+        log = Log(folder)
+        score = choose_metrics(suite, found, system).by(models, system)
+        environment = {
+            "PEER_MODEL": settings.model,
+            "PEER_EMBEDDING_MODEL": settings.embedding_model,
+            "PEER_DIMENSIONS": str(proxy.dimensions(settings.embedding_model)),
+            "TIKTOKEN_CACHE_DIR": str(cache / RANKS_FOLDER),
+        }
+        for peer in peers:
+            say(f"{peer.title} {peer.version}")
+            package = f"{peer.package}=={peer.version}"
+            names = {name: getattr(settings, name) for name in MODELS}
+            asked = len(found.questions)
+            outcome = Outcome(peer.name, peer.title, package, peer.licence, names, asked)
+            indexes = folder.resolve() / PEERS / peer.home
+            try:
+                asking = Asking(peer, peer.install(cache), indexes, proxy, environment, system.ask)
+                _ask_all(asking, outcome, suite, found, log, score, say)
+            except FabulaError as error:
+                outcome.skipped = str(error)
+                say(f"  skipped    {error}")
+            outcome.indexing = read_indexing(indexes)
+            answered = _answered(peer, log) & {question.id for question in found.questions}
+            outcome.answered = len(answered)
+            outcomes.append(outcome)
+            _keep(folder, outcomes, log)
+    return outcomes
+
+
+def _prepare(suite: Suite, folder: Path, data: Path | None) -> tuple[DataSet, TestedSystem]:
+    """The data with the questions of the run in `folder`, and a system with the models to use."""
+    recorded = read_run(folder).run
+    found = read_data(suite, data)
+    if (recorded.suite, dict(recorded.data.sha256)) != (suite.name, dict(found.sha256)):
+        raise FabulaError(
+            f"{folder} holds a run of {recorded.suite}, or of other data: name its own."
+        )
+    ids = {question.id for question in recorded.questions}
+    found = replace(found, questions=tuple(each for each in found.questions if each.id in ids))
+    named = Settings.read()
+    # A suite's own models are often none of an endpoint's.
+    models = {name: getattr(named, name) for name in MODELS if name in named.model_fields_set}
+    system = plan_systems(suite, found, models)[0]
     if system.settings.offline or system.settings.embedding_model == STATIC:
         raise SettingsError(
             "Peers need a chat and an embedding model of an endpoint: set FABULA_MODEL, "
             "FABULA_EMBEDDING_MODEL, and OPENAI_BASE_URL or OPENAI_API_KEY."
         )
-    _refuse_others(run, system.settings)
-    cache = Settings.read().cache_folder / INDEXES
-    return Job(suite, folder, limit_questions(found, None, limit, suite.seed), system, peers, cache)
+    _refuse_others(recorded, system.settings)
+    return found, system
 
 
 def _refuse_others(run: Run, settings: Settings) -> None:
@@ -89,101 +296,75 @@ def _refuse_others(run: Run, settings: Settings) -> None:
                 )
 
 
-def _models() -> dict[str, Any]:
-    """The models that the environment names; a suite's own are often none of an endpoint's."""
-    named = Settings.read()
-    return {name: getattr(named, name) for name in MODELS if name in named.model_fields_set}
-
-
-def run(job: Job, say: Say) -> list[Outcome]:
-    """Puts the questions to the peers; results, peers.json and run.json are kept as it goes.
-
-    Raises FabulaError where another run is writing into the folder.
-    """
-    with lock_folder(job.folder):
-        return _run(job, say)
-
-
-def _run(job: Job, say: Say) -> list[Outcome]:
-    settings = job.asking.settings
-    log, kit = Log(job.folder), ModelFactory(settings)
-    score = choose_metrics(job.suite, job.data, job.asking).by(kit, job.asking)
-    key = settings.api_key.get_secret_value() if settings.api_key else ""
-    outcomes: list[Outcome] = []
-    try:
-        with Proxy(settings.base_url, key, settings.concurrency, settings.timeout) as proxy:
-            environment = _environment(job, proxy)
-            for peer in job.peers:
-                say(f"{peer.title} {peer.version}")
-                outcome = _one(job, peer, proxy, environment, log, score, say)
-                outcomes.append(outcome)
-                keep(job.folder, outcomes, log)
-    finally:
-        kit.close()
-    return outcomes
-
-
-def _environment(job: Job, proxy: Proxy) -> dict[str, str]:
-    """What all peers are told: the models, and where tiktoken finds what it would download."""
-    settings = job.asking.settings
-    ranks = job.cache.resolve() / RANKS
-    write_ranks(ranks)
-    return {
-        "PEER_MODEL": settings.model,
-        "PEER_EMBEDDING_MODEL": settings.embedding_model,
-        "PEER_DIMENSIONS": str(proxy.dimensions(settings.embedding_model)),
-        "TIKTOKEN_CACHE_DIR": str(ranks),
-    }
-
-
-def _one(
-    job: Job,
-    peer: Peer,
-    proxy: Proxy,
-    environment: Mapping[str, str],
+def _ask_all(
+    asking: Asking,
+    outcome: Outcome,
+    suite: Suite,
+    data: DataSet,
     log: Log,
-    score: Score,
+    score: Callable[[BenchQuestion, Result], Result],
     say: Say,
-) -> Outcome:
-    settings = job.asking.settings
-    models = {name: getattr(settings, name) for name in MODELS}
-    outcome = Outcome(peer, models, len(job.data.questions))
-    by_id = {question.id: question for question in job.data.questions}
-    folder = job.folder.resolve() / INDEXES / peer.home
-    try:
-        python = installed(peer, job.cache)
-        asking = Asking(peer, python, folder, proxy, environment, job.asking.ask)
-        for part in _asked(job, _there(peer, log)):
-            for result in asking.results(part):
+) -> None:
+    """Ask the questions that are not answered yet, by the index that they are asked of."""
+    answered = _answered(asking.peer, log)
+    by_texts: dict[Texts, dict[str, BenchQuestion]] = {}
+    by_id = {text.id: text.text for text in data.texts}
+    for question in data.questions:
+        if question.id not in answered:
+            is_whole = suite.data.scope == "collection"
+            texts = tuple(by_id.values()) if is_whole else (by_id[question.text],)
+            by_texts.setdefault(texts, {})[question.id] = question
+    for texts, questions in by_texts.items():
+        for result in asking.results(texts, [*questions.values()]):
+            try:
                 if isinstance(result, PeerFailed):
-                    outcome.failed.append(str(result))
-                    say(f"  failed     {result}")
-                    continue
-                try:
-                    log.append(score(by_id[result.question], result))
-                    say(f"  answered   {result.question}")
-                except BadReply as error:
-                    outcome.failed.append(f"question {result.question} was not scored: {error}")
-    except FabulaError as error:
-        outcome.skipped = str(error)
-        say(f"  skipped    {error}")
-    outcome.indexing = indexing(folder)
-    outcome.answered = len(_there(peer, log) & by_id.keys())
-    return outcome
+                    raise result
+                log.append(score(questions[result.question], result))
+                say(f"  answered   {result.question}")
+            except (PeerFailed, BadReply) as error:
+                outcome.failed.append(str(error))
+                say(f"  failed     {error}")
 
 
-def _there(peer: Peer, log: Log) -> set[str]:
+def _answered(peer: Peer, log: Log) -> set[str]:
     """The questions with a result of this peer."""
     return {result.question for result in log.of(f"{PEER}{peer.name}")}
 
 
-def _asked(job: Job, there: set[str]) -> list[Asked]:
-    """The questions that are not answered yet, by the index that they are asked of."""
-    missing = [question for question in job.data.questions if question.id not in there]
-    if job.suite.data.scope == "collection":
-        return [Asked([text.text for text in job.data.texts], missing)] if missing else []
-    by_text = [
-        Asked([text.text], [item for item in missing if item.text == text.id])
-        for text in job.data.texts
-    ]
-    return [item for item in by_text if item.questions]
+def _keep(folder: Path, outcomes: Sequence[Outcome], log: Log) -> None:
+    """Write peers.json, and put the peers among the systems of run.json; earlier ones stay."""
+    entries = (read_json(folder / PEERS_FILE) or {}) | {
+        outcome.name: asdict(outcome) for outcome in outcomes
+    }
+    run = read_json(folder / RUN) or {}
+    own = [system for system in run["systems"] if not system["name"].startswith(PEER)]
+    peers = [asdict(_system(name, entry, log)) for name, entry in entries.items()]
+    for file, value in ((PEERS_FILE, entries), (RUN, run | {"systems": own + peers})):
+        replace_file(folder / file, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+
+def _system(name: str, entry: Mapping[str, Any], log: Log) -> System:
+    """A peer as a report shows it; one with results was not skipped, whatever came after them."""
+    results = log.of(f"{PEER}{name}")
+    asking = Cost()
+    for result in results:
+        asking.add(result.seconds, result.spent)
+    stages = {
+        "ingest": Stage(entry["indexing"]["seconds"], entry["indexing"]["spent"]),
+        "ask": Stage(round(asking.seconds, 3), asking.spent),
+    }
+    return System(
+        name=f"{PEER}{name}",
+        settings={key: entry[key] for key in ("title", "package", "licence")},
+        models=entry["models"],
+        stages=stages if results else {},
+        skipped="" if results else entry["skipped"] or "it answered no question",
+    )
+
+
+def write_ranks(folder: Path) -> None:
+    """Put the table that most peers' tokenizer would download into a folder, as it is published."""
+    words = zlib.decompress(tokens.RANKS.read_bytes()).split(tokens.SEPARATOR)
+    lines = [base64.b64encode(word) + b" %d\n" % rank for rank, word in enumerate(words)]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / RANKS_FILE).write_bytes(b"".join(lines))

@@ -1,31 +1,50 @@
-"""GraphRAG-Bench's judged measures, as its code defines them, asked in our own words.
+"""Measures for which a model judges, asked in our own words.
 
-Beside the wording two things differ from its code: nothing is cut off before it is judged, and
-statements are judged by number, each once. Of several references the one that an answer is
-nearest to counts.
+GraphRAG-Bench's are as its code defines them. Beside the wording two things differ: nothing is cut
+off before it is judged, and statements are judged by number, each once. Of several references the
+one that an answer is nearest to counts.
+
+Win rates are the comparison of Microsoft GraphRAG's paper (Edge et al. 2024, arXiv 2404.16130,
+section 4.1.1), with its four criteria: a judge compares each answer with the first system's answer
+to the same question. Both orders of the two answers are judged, as judges favour a place.
+
+Answer relevance is RAGAS's measure (Es et al. 2023, arXiv 2309.15217, section 3): a model writes
+questions that the answer would answer, and their mean cosine to the question is the value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from fabula.models import Chat, Embedder
-from fabula_bench.metrics.answers import nonempty, remove_citations
-from fabula_bench.metrics.judges import Judges
 from fabula_bench.metrics.judging import (
     RATINGS,
+    choose_winner,
+    derive_questions,
     judge_statements,
     number_lines,
     rate_passages,
     split_statements,
 )
-from fabula_bench.metrics.measure import Metric
+from fabula_bench.metrics.measure import Judges, Metric, Scoring, nonempty, remove_citations
 from fabula_bench.model import BenchQuestion, Result
 
 PAPER = "Xiang et al. 2025, GraphRAG-Bench (arXiv 2506.05690)"
 FACTS = 0.75
 """Weight of the statements' F1 in answer accuracy; the rest is the similarity's."""
 RATERS = 2
+CRITERIA: Mapping[str, str] = {
+    "comprehensiveness": "Comprehensiveness: how much detail does the answer give to cover all "
+    "aspects of the question?",
+    "diversity": "Diversity: how varied and rich is the answer in different views on the question?",
+    "empowerment": "Empowerment: how well does the answer help its reader to understand the topic "
+    "and to judge it for themselves?",
+    "directness": "Directness: how specifically and clearly does the answer address the question?",
+}
+"""The criteria of the paper; directness is its control, which the others should not follow."""
+POINTS = {"won": 1.0, "tied": 0.5, "lost": 0.0}
 
 
 def statements_f1(chat: Chat, question: str, answer: Sequence[str], truth: Sequence[str]) -> float:
@@ -116,6 +135,49 @@ def _share(judged: Sequence[bool]) -> float:
     return sum(judged) / len(judged)
 
 
+def _judged_accuracy(question: BenchQuestion, result: Result, judges: Judges) -> float:
+    assert judges.chat
+    answer = remove_citations(result.answer)
+    for reference in nonempty(question.answers):
+        [holds] = judge_statements(
+            judges.chat,
+            "correct",
+            1,
+            question=question.question,
+            answer=answer,
+            statements=number_lines([reference]),
+        )
+        if holds:
+            return 1.0
+    return 0.0
+
+
+def _answer_relevance(question: BenchQuestion, result: Result, judges: Judges) -> float:
+    assert judges.chat and judges.embedder
+    derived, is_evasive = derive_questions(judges.chat, remove_citations(result.answer))
+    if is_evasive:
+        return 0.0
+    vectors = judges.embedder.embed([question.question, *derived], "passage").vectors
+    return float(np.mean(vectors[1:] @ vectors[0]))
+
+
+def _win_rate(criterion: str) -> Scoring:
+    def score(question: BenchQuestion, result: Result, judges: Judges) -> float:
+        assert judges.chat
+        own, other = remove_citations(result.answer), remove_citations(judges.baseline[question.id])
+        if not other:
+            return POINTS["won"]
+        as_first = choose_winner(judges.chat, question.question, CRITERIA[criterion], own, other)
+        as_second = choose_winner(judges.chat, question.question, CRITERIA[criterion], other, own)
+        points = (
+            {"first": "won", "second": "lost", "tie": "tied"}[as_first],
+            {"first": "lost", "second": "won", "tie": "tied"}[as_second],
+        )
+        return sum(POINTS[each] for each in points) / len(points)
+
+    return score
+
+
 METRICS = (
     Metric(
         name="answer_accuracy",
@@ -166,5 +228,42 @@ METRICS = (
         ),
         needs=frozenset({"context", "judge"}),
         how=_context_relevance,
+    ),
+    Metric(
+        name="judged_accuracy",
+        source="A-RAG (Ayanami0730/arag): the share of answers that a judging model finds correct",
+        blind=(
+            "It is as good as its judge, has two steps, and takes nothing off for what an answer "
+            "says beside, right or wrong: a long answer gains."
+        ),
+        needs=frozenset({"answers", "answer", "judge"}),
+        how=_judged_accuracy,
+    ),
+    Metric(
+        name="answer_relevance",
+        lowest=-1.0,
+        source="RAGAS (Es et al. 2023, arXiv 2309.15217), asked in our own words: mean cosine of "
+        "the question and three questions that a model derives from the answer; 0 if the answer is "
+        "evasive",
+        blind=(
+            "It can't tell right from wrong: an answer to the point may be false; figures of two "
+            "embedding models can't be compared."
+        ),
+        needs=frozenset({"answer", "judge", "embedder"}),
+        how=_answer_relevance,
+    ),
+    *(
+        Metric(
+            name=f"win_{criterion}",
+            source="Edge et al. 2024 (arXiv 2404.16130): share of answers that a judge prefers to "
+            f"the first system's by {criterion}, a tie counts as half, mean of both orders",
+            blind=(
+                "It can't tell right from wrong: a judge prefers what reads well. 50% is as good "
+                "as the first system, which has no value of its own."
+            ),
+            needs=frozenset({"answer", "baseline", "judge"}),
+            how=_win_rate(criterion),
+        )
+        for criterion in CRITERIA
     ),
 )

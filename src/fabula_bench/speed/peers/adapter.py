@@ -1,15 +1,13 @@
-"""A peer's adapter as a process, and the lines that are exchanged with it."""
+"""A peer's adapter as a process, and what is exchanged with it."""
 
 from __future__ import annotations
 
 import json
 import os
-import queue
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,7 +16,7 @@ from fabula.errors import FabulaError
 SERVE = Path(__file__).with_name("serve.py")
 PATIENCE = 900.0
 """Seconds without a reply and without a call to the model until a peer is given up."""
-KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT", "HTTPS_PROXY", "SSL_CERT_FILE")
+KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "HTTPS_PROXY", "SSL_CERT_FILE")
 """Of the environment a peer sees only these: no settings and no keys of ours."""
 
 
@@ -28,14 +26,6 @@ class PeerFailed(FabulaError):
     def __init__(self, reason: str, *, gone: bool = False) -> None:
         super().__init__(reason)
         self.gone = gone
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A peer's answer, and the passages that it says it was made from."""
-
-    answer: str
-    context: tuple[str, ...]
 
 
 class Adapter:
@@ -56,25 +46,23 @@ class Adapter:
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._log, self._busy, self._patience = folder / "log.txt", busy, patience
-        with self._log.open("ab") as log:
+        self._pipe, theirs = Pipe()
+        with theirs, self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                [str(python), "-P", str(SERVE), str(adapter)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                [python, "-P", SERVE, adapter, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
                 stderr=log,
                 cwd=folder,
                 env={name: os.environ[name] for name in KEPT if name in os.environ}
                 | {"PYTHONUTF8": "1", **environment},
-                text=True,
-                encoding="utf-8",
+                pass_fds=[theirs.fileno()],
             )
-        self._replies: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
 
     def __enter__(self) -> Self:
-        """Waits until the peer is loaded. Raises PeerFailed."""
+        """Wait until the peer is loaded. Raises PeerFailed."""
         try:
-            self._reply()
+            self._receive()
         except BaseException:
             self.__exit__()
             raise
@@ -83,55 +71,41 @@ class Adapter:
     def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._process.wait()
-        if self._process.stdin:
-            self._process.stdin.close()
+        self._pipe.close()
 
     def index(self, texts: Sequence[str]) -> None:
-        """Makes the peer's index. Raises PeerFailed."""
+        """Make the peer's index. Raises PeerFailed."""
         self._exchange({"index": list(texts)})
 
-    def ask(self, question: str) -> Said:
-        """The peer's answer. Raises PeerFailed."""
-        reply = self._exchange({"ask": question})
-        return Said(str(reply.get("answer", "")), tuple(map(str, reply.get("context", []))))
+    def ask(self, question: str) -> tuple[str, list[str]]:
+        """Return the peer's answer, and the passages that it says it was made from.
 
-    def _exchange(self, line: Mapping[str, Any]) -> dict[str, Any]:
-        assert self._process.stdin is not None
+        Raises PeerFailed.
+        """
+        reply = self._exchange({"ask": question})
+        return reply["answer"], reply["context"]
+
+    def _exchange(self, message: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            self._process.stdin.write(json.dumps(line) + "\n")
-            self._process.stdin.flush()
+            self._pipe.send_bytes(json.dumps(message).encode())
         except OSError:
             raise self._ended() from None
-        return self._reply()
+        return self._receive()
 
-    def _reply(self) -> dict[str, Any]:
-        reply: dict[str, Any] = json.loads(self._awaited(time.monotonic()))
+    def _receive(self) -> dict[str, Any]:
+        began = time.monotonic()
+        while not self._pipe.poll(0.5):
+            silent = time.monotonic() - max(began, self._busy())
+            if silent > self._patience:
+                why = f"It said nothing for {silent:.0f} s (see {self._log})."
+                raise PeerFailed(why, gone=True)
+        try:
+            reply: dict[str, Any] = json.loads(self._pipe.recv_bytes())
+        except (EOFError, OSError):
+            raise self._ended() from None
         if "error" in reply:
             raise PeerFailed(reply["error"])
         return reply
-
-    def _awaited(self, began: float) -> str:
-        while True:
-            try:
-                line = self._replies.get(timeout=0.5)
-            except queue.Empty:
-                silent = time.monotonic() - max(began, self._busy())
-                if silent > self._patience:
-                    raise PeerFailed(
-                        f"It said nothing for {silent:.0f} s (see {self._log}).", gone=True
-                    ) from None
-                continue
-            if line:
-                return line
-            raise self._ended()
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        # Closed by who reads it: closed by another thread, it can't be read to its end.
-        with self._process.stdout as said:
-            for line in said:
-                self._replies.put(line)
-        self._replies.put("")
 
     def _ended(self) -> PeerFailed:
         code = self._process.wait()

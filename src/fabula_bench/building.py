@@ -1,0 +1,67 @@
+"""Build graphs of one text in memory: no database is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from fabula.build.make import make
+from fabula.build.outcome import SilentProgress
+from fabula.build.values import DocumentPlan, GraphPlan
+from fabula.config.model_factory import ModelFactory
+from fabula.graph import TEXT, Part
+from fabula.graph.method import Graph, Known
+from fabula.graph.parts import chunks_of, known_of
+from fabula.models.counted import Meter
+from fabula.text.document import Chunk, Document
+
+Parts = Mapping[str, Part]
+"""The parts of a document by their graphs' names, with that of its text."""
+
+
+def build_parts(
+    document: Document,
+    graphs: Sequence[Graph[Any]],
+    models: ModelFactory,
+    meter: Meter,
+    previous: Parts | None = None,
+    means: Mapping[str, float] | None = None,
+    *,
+    dry: bool = False,
+) -> Parts:
+    """Build graphs of a document, each after those that it rests on. May raise ModelError.
+
+    `previous` are the parts of the document's previous version, to be used again. If `dry`,
+    placeholders stand for the models, and `means` are averages over other documents.
+    """
+    recipes = models.recipes(document.sha256, graphs)
+    names = [graph.name for graph in graphs]
+    chunks = text_chunks(previous[TEXT]) if previous else ()
+    plan = DocumentPlan(
+        status="added",
+        document=document,
+        text_recipe=recipes[TEXT],
+        chunks=chunks,
+        graphs=tuple(
+            GraphPlan(
+                graph.name,
+                models.graph_options(graph),
+                recipes[graph.name],
+                (*graph.rests_on, *(name for name in graph.uses if name in names)),
+                known_of(previous[graph.name], chunks, means or {})
+                if previous
+                else Known(means=means or {}),
+            )
+            for graph in graphs
+        ),
+        unchanged={},
+        dry=dry,
+    )
+    return {part.owner.graph: part for part in make(plan, models, SilentProgress(), meter).parts}
+
+
+def text_chunks(text: Part) -> tuple[Chunk, ...]:
+    """Return the chunks of the part of a document's text."""
+    nodes = tuple(node for node in text.nodes if node.label == "Chunk")
+    return chunks_of(replace(text, nodes=nodes))

@@ -1,0 +1,166 @@
+"""People who use a service for as long as something is measured, and what they meet."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from fabula_bench.speed.books import book, questions
+from fabula_bench.speed.report import Figure
+from fabula_bench.speed.service import GIVE_UP_SECONDS, Service, client
+
+SHELF_PATH = "/api/v1/collections/default"
+"""The collection that is read; books come into NOVELS_PATH."""
+NOVELS_PATH = "/api/v1/collections/novels"
+SHELF, VOLUME_WORDS = 3, 30_000
+"""The books that are read."""
+OVER = ("succeeded", "failed", "cancelled", "paused")
+
+
+@dataclass
+class Diary:
+    """What people met: the seconds that each kind of request took, and how often they were told
+    to come again, found nobody, or were refused for good."""
+
+    waits: dict[str, list[float]] = field(default_factory=dict)
+    sent_away: int = 0
+    unreachable: int = 0
+    failures: list[str] = field(default_factory=list)
+
+    def note(self, event: str) -> None:
+        """Tell of an event as it happens."""
+        sys.stderr.write(f"{time.strftime('%H:%M:%S')} {event}\n")
+
+    @contextmanager
+    def time(self, kind: str) -> Iterator[None]:
+        """Keep the seconds of a request."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.waits.setdefault(kind, []).append(time.perf_counter() - began)
+
+    def describe(self) -> Iterator[Figure]:
+        """What it was like."""
+        for kind, seconds in sorted(self.waits.items()):
+            note = f"median {statistics.median(seconds):.2f}, {len(seconds)} requests"
+            yield Figure(f"{kind}, longest", max(seconds), note=note)
+        yield Figure("told to come again", self.sent_away, "")
+        yield Figure("found nobody", self.unreachable, "")
+        note = "; ".join(self.failures[:5])
+        yield Figure("requests that failed", len(self.failures), "", goal=0, note=note)
+
+
+async def send(
+    person: httpx2.AsyncClient, diary: Diary, method: str, path: str, **given: Any
+) -> httpx2.Response:
+    """Send a request as a patient client does: again where it is told to, or finds nobody."""
+    until = time.monotonic() + GIVE_UP_SECONDS
+    while time.monotonic() < until:
+        try:
+            response = await person.request(method, path, **given)
+        except httpx2.HTTPError:
+            diary.unreachable += 1
+            await asyncio.sleep(1)
+            continue
+        if response.status_code not in (429, 503):
+            return response
+        diary.sent_away += 1
+        await asyncio.sleep(float(response.headers.get("Retry-After", 1)))
+    raise TimeoutError(f"nobody answered {method} {path}")
+
+
+@asynccontextmanager
+async def reading(
+    keys: Sequence[str], diary: Diary, pause: Callable[[], float]
+) -> AsyncIterator[asyncio.Event]:
+    """Let people with these keys ask and open pages, with pauses of so many seconds.
+
+    They go home when the event that is given is set, or at the end.
+    """
+    over = asyncio.Event()
+    words = questions(200)
+    readers = [
+        asyncio.create_task(_read(key, words[number :: len(keys)], over, diary, pause))
+        for number, key in enumerate(keys)
+    ]
+    yield over
+    over.set()
+    await asyncio.gather(*readers)
+
+
+async def rest(over: asyncio.Event, seconds: float) -> None:
+    """Wait so many seconds, or until it is over."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(over.wait(), seconds)
+
+
+async def _read(
+    key: str, words: list[str], over: asyncio.Event, diary: Diary, pause: Callable[[], float]
+) -> None:
+    turn = 0
+    async with client(key) as reader:
+        while not over.is_set():
+            body = {"json": {"question": words[turn % len(words)]}}
+            kind, method, path, given = (
+                ("ask", "POST", f"{SHELF_PATH}/ask", body),
+                ("search", "POST", f"{SHELF_PATH}/search", body),
+                ("list", "GET", f"{SHELF_PATH}/documents", {}),
+                ("page", "GET", "/c/default", {}),
+            )[turn % 4]
+            turn += 1
+            try:
+                with diary.time(kind):
+                    response = await send(reader, diary, method, path, **given)
+                    if response.is_error:
+                        raise ValueError(f"{response.status_code} {response.text}")
+            except (ValueError, TimeoutError) as error:
+                diary.failures.append(f"{kind}: {error}"[:200])
+            await rest(over, pause())
+
+
+def fill_shelf(service: Service, folder: Path, books: Path | None) -> list[str]:
+    """Ingest the books that are read; return their texts."""
+    texts = [book(VOLUME_WORDS, books, number) for number in range(SHELF)]
+    for number, text in enumerate(texts):
+        volume = folder / f"volume {number}.txt"
+        volume.write_text(text)
+        service.run("ingest", str(volume))
+    return texts
+
+
+async def bring_book(writer: httpx2.AsyncClient, text: str, title: str, diary: Diary) -> float:
+    """Send a book, wait until it is there, and return the seconds that it took."""
+    body = {"text": text, "source": title, "title": title}
+    headers = {"Idempotency-Key": title}
+    began = time.perf_counter()
+    with diary.time("send a book"):
+        sent = await send(
+            writer, diary, "POST", f"{NOVELS_PATH}/documents", json=body, headers=headers
+        )
+    await wait_for_job(writer, sent, diary)
+    return time.perf_counter() - began
+
+
+async def wait_for_job(
+    person: httpx2.AsyncClient, sent: httpx2.Response, diary: Diary
+) -> dict[str, Any]:
+    """Return a job that was sent once it is over; one that did not succeed is a failure."""
+    path = f"/api/v1/jobs/{sent.raise_for_status().json()['id']}"
+    while True:
+        job: dict[str, Any] = (await send(person, diary, "GET", path)).json()
+        if job.get("state") in OVER:
+            break
+        await asyncio.sleep(0.5)
+    if job["state"] != "succeeded":
+        diary.failures.append(f"a job {job['state']}: {job.get('problem')}")
+    return job
