@@ -31,6 +31,7 @@ from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.graph import TEXT
 from fabula.graph.installed import graphs
 from fabula.graph.method import Built
+from fabula.operations.keys import audit
 from fabula.service.http.dependencies import PERSON, Caller
 from fabula.store import Store
 from fabula_scholar.pictures.plotting import plot
@@ -361,7 +362,7 @@ def test_it_brings_an_operation_that_changes_something(book: Path) -> None:
             reader = Caller("ada", "Ada", "read", frozenset({"default"}))
             assert "needs a key with the role write" in called(it, "mark_section", reader, **asked)
             assert called(it, "mark_section", PERSON, **asked)["by"] == PERSON.name
-            acts, _ = it.state.audit.acts(10)
+            acts = audit(it.asker, 10).rows
             assert [act.what for act in acts[:2]] == ["mark-section"] * 2
             assert acts[1].target == f"default/{document}"
         [layer] = collection.notes("Harbour")

@@ -33,6 +33,7 @@ from served import Served, served, server_of
 from stated_facts import state_facts
 
 OPERATIONS = {operation.name: operation for operation in find_operations()}
+OF_COLLECTIONS = {name: each for name, each in OPERATIONS.items() if each.has_collection}
 CAROL = """STAVE ONE
 
 "Christmas is a humbug," said Scrooge to Marley. The old ghost of Marley shook its chain. "Money is
@@ -47,7 +48,7 @@ Cratchit, and Scrooge heard the ghost shake the chain, and Scrooge saw Marley.
 """
 LIMITED = {
     name: operation
-    for name, operation in OPERATIONS.items()
+    for name, operation in OF_COLLECTIONS.items()
     if "limit" in {parameter.name for parameter in operation.parameters}
 }
 STATED = (
@@ -96,18 +97,19 @@ def run(*words: str) -> Result:
 
 
 def list_examples() -> list[tuple[str, str]]:
-    return [(each.name, example) for each in OPERATIONS.values() for example in each.examples]
+    return [(each.name, example) for each in OF_COLLECTIONS.values() for example in each.examples]
 
 
 def read_example(operation: Operation, example: str) -> dict[str, Any]:
     """The values that a command line gives to parameters that every interface has."""
-    words = [word for word in shlex.split(example)[1:] if word not in ("--json", "--csv")]
+    words = shlex.split(example)[len(operation.command.split()) :]
+    words = [word for word in words if word not in ("--json", "--csv")]
     context: click.Context = make_command(operation).make_context(operation.name, words)
     defaults = {each.name: each.default for each in operation.offered}
     return {
         name: value
         for name, value in context.params.items()
-        if name in defaults and value is not None and value != defaults[name]
+        if name in defaults and value not in (None, ()) and value != defaults[name]
     }
 
 
@@ -115,15 +117,16 @@ def send(client: httpx2.Client, operation: Operation, values: dict[str, Any]) ->
     in_path = {name: values[name] for name in values if f"{{{name}}}" in operation.path}
     path = "/api/v1" + operation.path.format(collection="default", **in_path)
     others = {name: value for name, value in values.items() if name not in in_path}
-    if operation.method == "GET":
-        return client.get(path, params=others)
+    if not operation.has_body:
+        return client.request(operation.method, path, params=others)
     return client.request(operation.method, path, json=others)
 
 
 def test_every_operation_has_an_example_and_a_description() -> None:
-    assert {*OPERATIONS} == {*operation_entries()}
+    names = {operation.command.replace(" ", ".") for operation in OPERATIONS.values()}
+    assert names == {*operation_entries()}
     for operation in OPERATIONS.values():
-        assert operation.examples, operation.name
+        assert operation.examples or not operation.has_command, operation.name
         assert operation.summary, operation.name
         for parameter in operation.parameters:
             assert parameter.field.description, f"{operation.name}: {parameter.name}"
@@ -168,22 +171,28 @@ def test_an_example_has_the_same_result_everywhere(
 def test_what_an_operation_does_not_take_is_refused_everywhere(
     it: Served, collection: Collection, asker: Asker, operation: Operation
 ) -> None:
-    values = read_example(operation, operation.examples[0])
+    values = {"job": "0" * 32}
+    if operation.has_command:
+        values = read_example(operation, operation.examples[0])
+        assert "--limits" in run(*shlex.split(operation.examples[0]), "--limits", "3").output
     wrong = values | {"limits": 3}
     with pytest.raises(BadValue, match="has no parameter 'limits'"):
         operation.run(collection, wrong, asker)
-    assert "--limits" in run(*shlex.split(operation.examples[0]), "--limits", "3").output
     reply = send(it.client(operation.role), operation, wrong)
     assert (reply.status_code, "limit" in reply.json()["detail"]) == (422, True)
-    told = called(it, operation.function.__name__, PERSON, collection="default", **wrong)
-    assert "has no argument" in told
+    where = {"collection": "default"} if operation.has_collection else {}
+    told = called(it, operation.function.__name__, PERSON, **where, **wrong)
+    assert ("has no argument" if operation.has_tool else "Unknown tool") in told
     with httpx2.Client(base_url=it.url) as stranger:
         assert send(stranger, operation, values).status_code == 401
     elsewhere = it.client("admin", ["novels"])
-    assert send(elsewhere, operation, values).status_code == 404
+    if operation.has_collection:
+        assert send(elsewhere, operation, values).status_code == 404
+    elif operation.role == "admin":
+        assert send(elsewhere, operation, values).status_code == 403
     if operation.role != "read":
         assert send(it.client("read"), operation, values).status_code == 403
-    if operation.method != "GET":
+    if operation.has_body:
         large = values | {"words": "x" * 5_000_000}
         assert send(it.client(operation.role), operation, large).status_code == 413
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,8 @@ class Usage:
         cached_tokens: Those of `prompt_tokens` that the endpoint had in its prefix cache.
         batch_prompt_tokens: Those of `prompt_tokens` that were sent by batches, at their price.
         batch_completion_tokens: Those of `completion_tokens` that came by batches, likewise.
-        models: The usage of each model, by its name. Calls that a graph saved have no model.
+        models: The usage of each model, by its name, which is not shown with it. Calls that a graph
+            saved have no model.
 
     """
 
@@ -37,7 +40,9 @@ class Usage:
     cached_tokens: int = 0
     batch_prompt_tokens: int = 0
     batch_completion_tokens: int = 0
-    models: Mapping[str, Usage] = field(default_factory=dict, compare=False)
+    models: Annotated[Mapping[str, Usage], Field(exclude=True)] = field(
+        default_factory=dict, compare=False
+    )
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{name}={count}" for name, count in self.counts.items() if count)

@@ -265,7 +265,7 @@ def _bill(service: Service, admin: str, notes: Path, before: int) -> list[Figure
         f"{URL}/api/v1/usage?by=collection",
         headers={"Authorization": f"Bearer {admin}"},
         timeout=60,
-    ).json()["items"]
+    ).json()["rows"]
     billed = {name: sum(row[name] or 0 for row in spent) for name in ("calls", "tokens", "money")}
     return [
         Figure("calls that the endpoint answered", calls, "", note=f"ledger {billed['calls']}"),

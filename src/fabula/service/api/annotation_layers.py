@@ -10,8 +10,9 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.jobs.idempotency import Idempotency
+from fabula.jobs.job import Job
 from fabula.jobs.start import ImportOptions, begin_import
-from fabula.service.api.jobs import JobView, respond_accepted
+from fabula.service.api.jobs import respond_accepted
 from fabula.service.core import annotation_layers
 from fabula.service.core.annotation_layers import (
     AnnotationLayerView,
@@ -98,7 +99,7 @@ def list_annotations(
     "/collections/{collection}/documents/{document}/annotations/import",
     status_code=202,
     summary="Import annotations",
-    response_model=JobView,
+    response_model=Job,
     openapi_extra={
         "requestBody": {
             "required": True,

@@ -21,9 +21,9 @@ from fabula.service.core.views import View
 from fabula.text.anchoring import POSITION, Anchor
 
 if TYPE_CHECKING:
+    from fabula.jobs.audit import Audit
     from fabula.jobs.callers import Caller
     from fabula.jobs.queue import Jobs
-    from fabula.service.core.audit import Audit
 
 
 class AnnotationView(View):

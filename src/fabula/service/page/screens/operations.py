@@ -167,7 +167,7 @@ class _Found:
         self.last = self.first + len(table.rows)
         limit = asked.number("limit") if "limit" in names else 0
         self.previous = asked.address(first=max(self.first - limit, 0)) if self.first else ""
-        more = "first" in names and self.last < table.total
+        more = "first" in names and self.last < (table.total or 0)
         self.next = asked.address(first=self.last) if more else ""
         self.files = [(kind, f"{asked.address()}&as={kind}") for kind in MEDIA_TYPES]
 
