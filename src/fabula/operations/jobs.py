@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -22,6 +23,16 @@ if TYPE_CHECKING:
 GROUP = "Jobs"
 PLACE = re.compile(r"[0-9]{14} [0-9a-f]{32}")
 """The place of a job in the list of all."""
+# The queue writes to the audit; the commands take several jobs, and need no service.
+change = partial(
+    operation,
+    group=GROUP,
+    role="write",
+    method="POST",
+    status=202,
+    is_recorded=False,
+    has_command=False,
+)
 JobId = Annotated[str, Field(min_length=1, max_length=200, description="the id of the job")]
 
 
@@ -64,7 +75,6 @@ def _jobs_of_service(asker: Asker) -> Jobs:
 @operation(
     "/jobs",
     group=GROUP,
-    has_screen=False,
     command="jobs",
     examples=("jobs", "jobs --state running --json", "jobs resume"),
 )
@@ -92,7 +102,6 @@ def list_jobs(
 @operation(
     "/jobs/{job}",
     group=GROUP,
-    has_screen=False,
     command="jobs show",
     positional=["job"],
     examples=("jobs show 0b7e9a4c5d6f4f1f8e2a3b4c5d6e7f80",),
@@ -106,17 +115,7 @@ def show_job(asker: Asker, job: JobId) -> Job:
     return _jobs_of(asker).find(asker.caller, job)
 
 
-@operation(
-    "/jobs/{job}/cancel",
-    group=GROUP,
-    role="write",
-    method="POST",
-    status=202,
-    has_screen=False,
-    is_recorded=False,
-    command="jobs cancel",
-    has_command=False,
-)
+@change("/jobs/{job}/cancel", command="jobs cancel")
 def cancel_job(asker: Asker, job: JobId) -> Job:
     """Cancel a job.
 
@@ -126,17 +125,7 @@ def cancel_job(asker: Asker, job: JobId) -> Job:
     return _jobs_of(asker).cancel(asker.caller, job)
 
 
-@operation(
-    "/jobs/{job}/retry",
-    group=GROUP,
-    role="write",
-    method="POST",
-    status=202,
-    has_screen=False,
-    is_recorded=False,
-    command="jobs retry",
-    has_command=False,
-)
+@change("/jobs/{job}/retry", command="jobs retry")
 def retry_job(asker: Asker, job: JobId) -> Job:
     """Run the failed and cancelled items of a job again.
 
@@ -145,17 +134,7 @@ def retry_job(asker: Asker, job: JobId) -> Job:
     return _jobs_of_service(asker).retry(asker.caller, job)
 
 
-@operation(
-    "/jobs/{job}/resume",
-    group=GROUP,
-    role="write",
-    method="POST",
-    status=202,
-    has_screen=False,
-    is_recorded=False,
-    command="jobs resume",
-    has_command=False,
-)
+@change("/jobs/{job}/resume", command="jobs resume")
 def resume_job(asker: Asker, job: JobId) -> Job:
     """Resume a job that was paused: a budget was spent, or the graph was restored."""
     return _jobs_of_service(asker).resume(asker.caller, job)

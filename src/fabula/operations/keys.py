@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, StringConstraints
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     from fabula.operations.kit import Asker
     from fabula.store import Store
 
-GROUP = "Keys"
 PREFIX = "fab_"
+# No assistant has them, as a text that it reads could ask for a key.
+of_admins = partial(operation, group="Keys", role="admin", has_tool=False)
 MAX_NAME_CHARACTERS = 100
 MAX_QUOTA = 10**15
 """Beyond it a quota would limit nothing."""
@@ -116,14 +118,10 @@ class NewKey:
         return "\n".join([*missing, once])
 
 
-@operation(
+@of_admins(
     "/keys",
-    group=GROUP,
-    role="admin",
     method="POST",
     status=201,
-    has_screen=False,
-    has_tool=False,
     is_recorded=False,
     command="keys make",
     positional=["name"],
@@ -196,12 +194,8 @@ def make_key(
     return NewKey(id, f"{PREFIX}{id}_{secret}", name, role, collections, missing)
 
 
-@operation(
+@of_admins(
     "/keys",
-    group=GROUP,
-    role="admin",
-    has_screen=False,
-    has_tool=False,
     command="keys list",
     examples=("keys list", "keys list --json"),
 )
@@ -222,14 +216,10 @@ class RevokedKey:
         return f"Key {self.key} is revoked."
 
 
-@operation(
+@of_admins(
     "/keys/{key}",
-    group=GROUP,
-    role="admin",
     method="DELETE",
     status=204,
-    has_screen=False,
-    has_tool=False,
     is_recorded=False,
     command="keys revoke",
     positional=["key"],
@@ -282,12 +272,8 @@ class Acts:
     next: str | None
 
 
-@operation(
+@of_admins(
     "/audit",
-    group=GROUP,
-    role="admin",
-    has_screen=False,
-    has_tool=False,
     examples=("audit", "audit --limit 200 --csv"),
 )
 def audit(

@@ -45,12 +45,7 @@ class Usages:
     unbooked: Annotated[Unbooked | None, Column(is_shown=False)] = None
 
 
-@operation(
-    "/usage",
-    group="Usage",
-    has_screen=False,
-    examples=("usage", "usage --by collection --days 7"),
-)
+@operation("/usage", group="Usage", examples=("usage", "usage --by collection --days 7"))
 def usage(
     asker: Asker,
     by: Annotated[GroupBy, Field(description="what a row is of")] = "day",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
@@ -77,6 +77,11 @@ STEP_WORDS: Mapping[str, str] = {
 """What the page calls steps of jobs, beside those that a graph names itself."""
 STATE_ORDER = ("running", "failed", "queued")
 """States of items in the order of the list; the others follow."""
+CHANGES = {
+    "cancel": operations.cancel_job,
+    "retry": operations.retry_job,
+    "resume": operations.resume_job,
+}
 MINUTE_SECONDS, HOUR_SECONDS = 60, 3600
 
 
@@ -116,24 +121,12 @@ def show_job_part(service_state: State, caller: Reader, id: str) -> Response:
     return show_part("job_part.html", _lay_out(service_state, job, caller))
 
 
-@router.post("/jobs/{id}/cancel")
-def cancel(service_state: State, caller: Writer, id: str) -> Response:
-    """Cancel a job; it ends as soon as its current model calls have ended."""
-    operations.cancel_job(service_state.asker(caller), id)
-    return RedirectResponse(address("jobs", id), 303)
-
-
-@router.post("/jobs/{id}/retry")
-def retry(service_state: State, caller: Writer, id: str) -> Response:
-    """Run the failed or cancelled items of a job again."""
-    operations.retry_job(service_state.asker(caller), id)
-    return RedirectResponse(address("jobs", id), 303)
-
-
-@router.post("/jobs/{id}/resume")
-def resume(service_state: State, caller: Writer, id: str) -> Response:
-    """Resume a job that was paused: its budget was used up, or the graph was restored."""
-    operations.resume_job(service_state.asker(caller), id)
+@router.post("/jobs/{id}/{what}")
+def change_job(
+    service_state: State, caller: Writer, id: str, what: Literal["cancel", "retry", "resume"]
+) -> Response:
+    """Cancel a job, run its failed or cancelled items again, or let a paused one go on."""
+    CHANGES[what](service_state.asker(caller), id)
     return RedirectResponse(address("jobs", id), 303)
 
 
