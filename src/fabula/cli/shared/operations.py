@@ -55,9 +55,7 @@ def make_command(operation: Operation, kind: type[Command] = Command, **more: An
         if out and out.suffix.lower() not in SUFFIXES:
             raise click.UsageError(f"End the file in {' or '.join(SUFFIXES)}, not as {out.name!r}.")
         with open_app(settings) as app:
-            collection = None
-            if operation.has_collection:
-                collection = _open(operation, app)
+            collection = _open(operation, app) if operation.has_collection else None
             values = {name: value for name, value in values.items() if value not in (None, ())}
             if out and not _is_typed("limit"):
                 values = operation.without_limit(values)
