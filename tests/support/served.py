@@ -44,7 +44,8 @@ class Served:
 
     def key(self, role: Role = "admin", collections: Sequence[str] | None = None) -> str:
         """A key of that role; for all collections if none are named."""
-        return make_key(self.asker, "a test", role, collections and tuple(collections)).key
+        names = None if collections is None else tuple(collections)
+        return make_key(self.asker, "a test", role, names).key
 
     def client(
         self, role: Role = "admin", collections: Sequence[str] | None = None
