@@ -12,10 +12,10 @@ INTRODUCTION = f"""\
 # Operations
 
 What Fabula can do with a collection, and with its service, is declared once, as a function, and has
-the same parameters at the command line, over HTTP (below `/api/v1`), for assistants, on the page and
-in Python. A result
-with rows says how many there are in all; `limit` is at most {MAX_ROWS:,} everywhere, and an
-assistant gets as many rows as fit into its answer. An unknown parameter is refused.
+the same parameters at the command line, over HTTP (below `/api/v1`), for assistants, on the page
+and in Python. A result with rows says how many there are in all, or where the list goes on; `limit`
+is at most {MAX_ROWS:,}, and an assistant gets as many rows as fit into its answer. An unknown
+parameter is refused.
 """
 
 
