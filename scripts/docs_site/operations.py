@@ -11,10 +11,11 @@ from fabula.operations.parameters import MAX_ROWS
 INTRODUCTION = f"""\
 # Operations
 
-What Fabula can do with a collection is declared once, as a function, and has the same parameters at
-the command line, over HTTP (below `/api/v1`), for assistants, on the page and in Python. A result
-with rows says how many there are in all; `limit` is at most {MAX_ROWS:,} everywhere, and an
-assistant gets as many rows as fit into its answer. An unknown parameter is refused.
+What Fabula can do with a collection, and with its service, is declared once, as a function, and has
+the same parameters at the command line, over HTTP (below `/api/v1`), for assistants, on the page
+and in Python. A result with rows says how many there are in all, or where the list goes on; `limit`
+is at most {MAX_ROWS:,}, and an assistant gets as many rows as fit into its answer. An unknown
+parameter is refused.
 """
 
 
@@ -31,9 +32,9 @@ def _row(operation: Operation) -> tuple[str, ...]:
     has_screen = operation.has_screen and operation.has_collection
     return (
         f"[{operation.name}](#{operation.name})",
-        code(f"fabula {operation.name}"),
+        code(f"fabula {operation.command}") if operation.has_command else "",
         code(f"{operation.method} {operation.path}"),
-        code(operation.function.__name__),
+        code(operation.function.__name__) if operation.has_tool else "",
         operation.group if has_screen else "",
         code(f"{operation.function.__module__}.{operation.function.__name__}"),
     )
@@ -55,7 +56,7 @@ def _section(operation: Operation) -> str:
         escape(operation.description),
         f"Role: {operation.role}.{' Open to visitors.' if operation.is_public else ''}",
         table(("parameter", "type", "default", "meaning"), parameters),
-        f"```\n{examples}\n```",
+        f"```\n{examples}\n```" if examples else "",
     )
 
 
@@ -65,8 +66,10 @@ def _type(parameter: Parameter) -> str:
     bounds = parameter.bounds
     if parameter.type is int:
         return f"{bounds['ge']:,} to {bounds['le']:,}"
+    if parameter.is_list:
+        return "list of texts"
     name = parameter.type.__name__ if get_origin(parameter.type) is None else str(parameter.type)
-    words = {"str": "text", "bool": "yes or no"}
+    words = {"str": "text", "bool": "yes or no", "float": "number"}
     return words.get(name, name)
 
 

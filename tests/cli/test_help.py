@@ -62,7 +62,7 @@ def test_an_action_that_there_is_not_is_refused_with_those_that_there_are() -> N
     [
         (["ser"], {"serve"}),
         (["jobs", "re"], {"resume"}),
-        (["jobs", "nothing", ""], {"resume", "pause", "cancel"}),
+        (["jobs", "nothing", ""], {"show", "resume", "pause", "cancel"}),
         (["history", "l"], {"list"}),
         (["query", "--until"], {"--until"}),
     ],

@@ -32,6 +32,7 @@ from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.graph import TEXT
 from fabula.graph.installed import graphs
 from fabula.graph.method import Built
+from fabula.operations.keys import audit
 from fabula.operations.notes import list_notes
 from fabula.service.http.dependencies import PERSON, Caller
 from fabula.store import Store
@@ -363,7 +364,7 @@ def test_it_brings_an_operation_that_changes_something(book: Path) -> None:
             reader = Caller("ada", "Ada", "read", frozenset({"default"}))
             assert "needs a key with the role write" in called(it, "mark_section", reader, **asked)
             assert called(it, "mark_section", PERSON, **asked)["by"] == PERSON.name
-            acts, _ = it.state.audit.acts(10)
+            acts = audit(it.asker, 10).rows
             assert [act.what for act in acts[:2]] == ["mark-section"] * 2
             assert acts[1].target == f"default/{document}"
         assert list_notes(collection, "Harbour").total == 3
@@ -394,7 +395,7 @@ def test_what_its_operation_changes_is_changed_by_a_form_of_the_page(book: Path)
             assert '<td dir="auto">Anna slept</td>' in done.text
             [note] = list_notes(collection).rows
             assert (note.quote, note.creator) == ("Anna slept", "a test")
-            [act] = it.state.audit.acts(1)[0]
+            [act] = audit(it.asker, 1).rows
             assert (act.what, act.target) == ("mark-section", f"default/{note.document}")
             cookie = it.state.sessions.sign_in(it.key("write"))
             headers = {"Cookie": f"fabula={cookie}", "Sec-Fetch-Site": "cross-site"}

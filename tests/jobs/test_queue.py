@@ -22,7 +22,7 @@ from fabula.config.serving import TABLE
 from fabula.errors import Conflict
 from fabula.graph.queries import read_statement
 from fabula.jobs.callers import PERSON
-from fabula.jobs.job import Item, Job
+from fabula.jobs.job import Item, Job, StoredJob
 from fabula.jobs.queue import QUEUE_BATCH
 from fabula.jobs.runner import JobRun
 from fabula.jobs.start import (
@@ -92,7 +92,7 @@ def work(service: Server, id: str, worker: str, stop: Stop | None = None) -> Job
     return again(service, id)
 
 
-def again(service: Server, id: str) -> Job:
+def again(service: Server, id: str) -> StoredJob:
     job = service.jobs.read(id)
     assert job
     return job

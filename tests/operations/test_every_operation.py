@@ -34,6 +34,7 @@ from served import Served, served, server_of
 from stated_facts import state_facts
 
 OPERATIONS = {operation.name: operation for operation in find_operations()}
+OF_COLLECTIONS = {name: each for name, each in OPERATIONS.items() if each.has_collection}
 CAROL = """STAVE ONE
 
 "Christmas is a humbug," said Scrooge to Marley. The old ghost of Marley shook its chain. "Money is
@@ -48,7 +49,7 @@ Cratchit, and Scrooge heard the ghost shake the chain, and Scrooge saw Marley.
 """
 LIMITED = {
     name: operation
-    for name, operation in OPERATIONS.items()
+    for name, operation in OF_COLLECTIONS.items()
     if "limit" in {parameter.name for parameter in operation.parameters}
 }
 STATED = (
@@ -95,8 +96,8 @@ def neo4j_of_the_tests(address: Address, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("NEO4J_PASSWORD", address.password)
 
 
-READING = {name: each for name, each in OPERATIONS.items() if not each.changes}
-"""What can be asked for again and again, with the same result."""
+READING = {name: each for name, each in OF_COLLECTIONS.items() if not each.changes}
+"""What can be asked of a collection again and again, with the same result."""
 
 
 def run(*words: str) -> Result:
@@ -109,14 +110,14 @@ def list_examples() -> list[tuple[str, str]]:
 
 def read_example(operation: Operation, example: str) -> dict[str, Any]:
     """The values that a command line gives to parameters that every interface has."""
-    typed = shlex.split(example)[len(operation.name.split()) :]
+    typed = shlex.split(example)[len(operation.command.split()) :]
     words = [word for word in typed if word not in ("--json", "--csv")]
     context: click.Context = make_command(operation).make_context(operation.name, words)
     defaults = {each.name: each.default for each in operation.offered}
     return {
         name: value
         for name, value in context.params.items()
-        if name in defaults and value is not None and value != defaults[name]
+        if name in defaults and value not in (None, ()) and value != defaults[name]
     }
 
 
@@ -130,9 +131,10 @@ def send(client: httpx2.Client, operation: Operation, values: dict[str, Any]) ->
 
 
 def test_every_operation_has_an_example_and_a_description() -> None:
-    assert {*OPERATIONS} == {*operation_entries()}
+    names = {operation.command.replace(" ", ".") for operation in OPERATIONS.values()}
+    assert names == {*operation_entries()}
     for operation in OPERATIONS.values():
-        assert operation.examples, operation.name
+        assert operation.examples or not operation.has_command, operation.name
         assert operation.summary, operation.name
         for parameter in operation.parameters:
             assert parameter.field.description, f"{operation.name}: {parameter.name}"
@@ -177,19 +179,25 @@ def test_an_example_has_the_same_result_everywhere(
 def test_what_an_operation_does_not_take_is_refused_everywhere(
     it: Served, collection: Collection, asker: Asker, operation: Operation
 ) -> None:
-    values = read_example(operation, operation.examples[0])
+    values = {"job": "0" * 32}
+    if operation.has_command:
+        values = read_example(operation, operation.examples[0])
+        assert "--limits" in run(*shlex.split(operation.examples[0]), "--limits", "3").output
     wrong = values | {"limits": 3}
     with pytest.raises(BadValue, match="has no parameter 'limits'"):
         operation.run(collection, wrong, asker)
-    assert "--limits" in run(*shlex.split(operation.examples[0]), "--limits", "3").output
     reply = send(it.client(operation.role), operation, wrong)
     assert (reply.status_code, "limit" in reply.json()["detail"]) == (422, True)
-    told = called(it, operation.function.__name__, PERSON, collection="default", **wrong)
-    assert "has no argument" in told
+    where = {"collection": "default"} if operation.has_collection else {}
+    told = called(it, operation.function.__name__, PERSON, **where, **wrong)
+    assert ("has no argument" if operation.has_tool else "Unknown tool") in told
     with httpx2.Client(base_url=it.url) as stranger:
         assert send(stranger, operation, values).status_code == 401
     elsewhere = it.client("admin", ["novels"])
-    assert send(elsewhere, operation, values).status_code == 404
+    if operation.has_collection:
+        assert send(elsewhere, operation, values).status_code == 404
+    elif operation.role == "admin":
+        assert send(elsewhere, operation, values).status_code == 403
     if operation.role != "read":
         assert send(it.client("read"), operation, values).status_code == 403
     if operation.has_body:

@@ -409,7 +409,7 @@ def test_graphs_are_dropped_by_the_api(library: Library) -> None:
     assert client.delete(f"{BASE}/collections/books/documents/{id}/graphs/text").status_code == 400
     dry = client.delete(f"{BASE}/collections/books/graphs/aspects?dry_run=true").json()
     assert {view["title"] for view in dry} >= {"The Lighthouse"}
-    acts = library.offline.client().get(f"{BASE}/audit").json()["items"]
+    acts = library.offline.client().get(f"{BASE}/audit").json()["rows"]
     assert any(act["what"] == "drop graph" for act in acts)
 
 

@@ -206,7 +206,7 @@ def test_nobody_agrees_to_another_cost_than_was_told(
         page.wait_for_url("**/add?batch=*&graphs=aspects&graphs=entities&changed=true")
         expect(page.get_by_role("alert").filter(has_text="You changed")).to_be_visible()
         expect(page.locator(".total h2")).to_contain_text("aspects, entities")
-        jobs = it.client().get("/api/v1/jobs").json()["items"]
+        jobs = it.client().get("/api/v1/jobs").json()["rows"]
         assert "agreed" not in {one["collection"] for one in jobs}
 
 

@@ -29,12 +29,14 @@ from fabula import App, BudgetSpent, NotFound, Settings, SettingsError, Usage
 from fabula.cli import main
 from fabula.config.serving import Serving
 from fabula.config.settings import OFFLINE, STATIC
+from fabula.jobs.callers import Quotas
+from fabula.operations.keys import make_key, revoke_key
 from fabula.server import Address
 from fabula.service.core.caller_limits import RequestLimit
 from fabula.service.core.errors import Unauthorized
 from fabula.service.core.paging import make_cursor
 from fabula.service.http.admission import is_open
-from fabula.service.http.dependencies import PERSON, Caller, Quotas
+from fabula.service.http.dependencies import PERSON, Caller
 from fabula.service.http.openid import OpenID
 from fabula.service.state import MAX_GUESSES, MAX_LARGE_TASKS, MAX_REQUESTS
 from fabula.store import Store
@@ -140,7 +142,8 @@ def test_a_reader_changes_nothing_by_any_route(it: Served) -> None:
 
 
 def test_a_key_is_kept_as_a_hash_and_known_by_all_of_it(it: Served, graph: Store) -> None:
-    id, key = it.state.keys.make("Ada", "write", ["novels", "plays"])
+    made = make_key(it.asker, "Ada", "write", ("novels", "plays"))
+    id, key = made.id, made.key
     assert re.fullmatch(r"fab_[0-9a-f]{10}_[\w-]{43}", key)
     secret = key.split("_", 2)[2]
     everything = json.dumps(cypher(graph, "MATCH (n) RETURN properties(n) AS p"), default=str)
@@ -164,28 +167,29 @@ def test_what_is_no_key_lets_nobody_in(it: Served, told: str) -> None:
 def test_a_key_that_is_revoked_or_expired_is_no_key_in_any_process(
     it: Served, address: Address, graph: Store, tmp_path: Path
 ) -> None:
-    id, key = it.state.keys.make("Bob", "read")
-    late, expired = it.state.keys.make("Eve", "read", days=1)
+    made = make_key(it.asker, "Bob", "read")
+    id, key = made.id, made.key
+    late = make_key(it.asker, "Eve", "read", days=1)
     cypher(
         graph,
         "MATCH (k:ServiceKey {id: $id}) SET k.expires = datetime() - duration('PT1S')",
-        id=late,
+        id=late.id,
     )
     with app_at(address, tmp_path) as app, served(app) as other:
         for one in (it, other):
             browser = signed_in(one, key)
             assert browser.get("/api/v1/usage").status_code == 200
-        it.state.keys.revoke(id)
+        revoke_key(it.asker, id)
         for one in (it, other):
             headers = {"Authorization": f"Bearer {key}"}
             refused = httpx2.get(f"{one.url}/api/v1/usage", headers=headers, timeout=120)
             assert refused.status_code == 401
             assert 'error="invalid_token"' in refused.headers["www-authenticate"]
-            assert one.state.keys.find(expired) is None
+            assert one.state.keys.find(late.key) is None
     for client in it.clients[-1:]:
         assert client.get("/api/v1/usage").status_code == 401, "signed out with its key"
     with pytest.raises(NotFound, match="There is no key 'nobody'"):
-        it.state.keys.revoke("nobody")
+        revoke_key(it.asker, "nobody")
 
 
 def test_a_link_signs_in_once(it: Served, stranger: httpx2.Client) -> None:
@@ -219,11 +223,11 @@ def test_of_many_who_follow_one_link_at_once_one_is_let_in(it: Served) -> None:
 def test_a_key_that_expires_or_a_link_that_is_late_lets_nobody_in_any_more(
     it: Served, graph: Store
 ) -> None:
-    id, key = it.state.keys.make("Finn", "read", days=1)
-    browser = signed_in(it, key)
+    made = make_key(it.asker, "Finn", "read", days=1)
+    browser = signed_in(it, made.key)
     assert browser.get("/api/v1/usage").status_code == 200
     past = "datetime() - duration('PT1S')"
-    cypher(graph, f"MATCH (k:ServiceKey {{id: $id}}) SET k.expires = {past}", id=id)
+    cypher(graph, f"MATCH (k:ServiceKey {{id: $id}}) SET k.expires = {past}", id=made.id)
     assert browser.get("/api/v1/usage").status_code == 401
     token = it.state.sessions.link()
     cypher(graph, f"MATCH (l:ServiceLink) SET l.until = {past}")
@@ -236,7 +240,7 @@ def test_a_key_that_expires_or_a_link_that_is_late_lets_nobody_in_any_more(
 
 def test_an_admin_of_some_collections_makes_no_key_for_others(it: Served) -> None:
     admin = it.client("admin", ["novels"])
-    id, _ = it.state.keys.make("Gwen", "read")
+    id = make_key(it.asker, "Gwen", "read").id
     for method, path, told in [
         ("POST", "/api/v1/keys", {"name": "mallory", "role": "admin"}),
         ("GET", "/api/v1/keys", None),
@@ -497,24 +501,24 @@ def test_what_is_changed_is_told_to_admins(it: Served) -> None:
     made = admin.post("/api/v1/keys", json={"name": "Dora", "collections": ["plays"]})
     assert made.status_code == 201
     admin.delete(f"/api/v1/keys/{made.json()['id']}")
-    first, second = admin.get("/api/v1/audit?limit=2").json()["items"]
+    first, second = admin.get("/api/v1/audit?limit=2").json()["rows"]
     assert (first["what"], first["target"]) == ("revoke key", made.json()["id"])
     assert (second["what"], second["request"]) == ("make key", made.headers["x-request-id"])
     assert second["target"].endswith("Dora, read, plays")
     page = admin.get("/api/v1/audit?limit=1").json()
     after = admin.get("/api/v1/audit", params={"limit": 1, "after": page["next"]}).json()
-    assert after["items"] == [second]
+    assert after["rows"] == [second]
     # Page by page it is the same list, none left out and none twice.
-    whole = admin.get("/api/v1/audit?limit=200").json()["items"]
+    whole = admin.get("/api/v1/audit?limit=200").json()["rows"]
     pages, place = [], ""
     while place is not None:
         page = admin.get("/api/v1/audit", params={"limit": 3, "after": place}).json()
-        pages += page["items"]
+        pages += page["rows"]
         place = page["next"]
     assert pages == whole
     forged = admin.get("/api/v1/audit", params={"after": make_cursor("yesterday a")})
     assert (forged.status_code, "not a place" in forged.json()["detail"]) == (400, True)
-    listed = {one["name"]: one for one in admin.get("/api/v1/keys").json()["items"]}
+    listed = {one["name"]: one for one in admin.get("/api/v1/keys").json()["rows"]}
     assert listed["Dora"]["revoked"]
     assert listed["Dora"]["collections"] == ["plays"]
 
@@ -733,7 +737,7 @@ def test_of_a_key_is_told_which_of_its_collections_are_not_there(
         main, ["keys", "make", "Ada", "--collection", "held", "--collection", "hled", "--json"]
     )
     assert made_here.exit_code == 0, made_here.output
-    assert made_here.stderr == "There is no collection 'hled' yet.\n"
+    assert made_here.stderr.startswith("There is no collection 'hled' yet.\n")
     fields = json.loads(made_here.stdout)
     assert (fields["role"], fields["collections"]) == ("read", ["held", "hled"])
     caller = it.state.keys.find(fields["key"])

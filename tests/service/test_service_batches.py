@@ -78,7 +78,7 @@ def test_a_job_waits_for_its_batches_and_goes_on_by_itself(
         # Now and then it runs for a moment, to look at its batches, and is not listed as waiting.
         deadline = time.monotonic() + 240
         while not (
-            listed := client.get(f"{BASE}/jobs", params={"state": "waiting"}).json()["items"]
+            listed := client.get(f"{BASE}/jobs", params={"state": "waiting"}).json()["rows"]
         ):
             assert time.monotonic() < deadline
             time.sleep(POLL_SECONDS)
@@ -97,7 +97,7 @@ def test_a_job_waits_for_its_batches_and_goes_on_by_itself(
         assert max(endpoint.batches.paid.values()) == 1
         # The ledger has what was paid, each reply once.
         spent = client.get(f"{BASE}/usage", params={"by": "collection"}).json()
-        [row] = [each for each in spent["items"] if each["what"] == "books"]
+        [row] = [each for each in spent["rows"] if each["what"] == "books"]
         assert row["tokens"] == endpoint.paid_tokens
 
 

@@ -564,7 +564,7 @@ def test_modes_that_are_asked_together_are_one_label(client: httpx2.Client) -> N
 def test_schemas_have_names_of_their_own(client: httpx2.Client) -> None:
     told = client.get("/openapi.json")
     schemas = told.json()["components"]["schemas"]
-    assert {"ShownStep", "JobStepView"} <= schemas.keys()
+    assert {"ShownStep", "StepProgress"} <= schemas.keys()
     assert not [name for name in schemas if "__" in name]
     for named in set(re.findall(r'"\$ref":\s*"([^"]*)"', told.text)):
         assert named.removeprefix("#/components/schemas/") in schemas

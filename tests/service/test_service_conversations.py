@@ -21,6 +21,7 @@ from fabula.app import App
 from fabula.ask.scope import EVERYTHING
 from fabula.errors import NotFound
 from fabula.jobs.callers import Caller
+from fabula.operations.keys import list_keys
 from fabula.server import Address
 from served import Served, events, served, server_of
 from stories import WINTER
@@ -63,7 +64,7 @@ def client(it: Served) -> httpx2.Client:
 
 def owner(it: Served) -> str:
     """The id of the key that was made last."""
-    return it.state.keys.list()[-1].id
+    return list_keys(it.asker).rows[-1].id
 
 
 def begin(client: httpx2.Client, title: str = "") -> str:
@@ -521,7 +522,7 @@ def test_a_key_holds_as_long_as_its_turn_is_being_answered(
 
 def spent(client: httpx2.Client) -> int:
     """Calls that the caller's key has paid for."""
-    items = client.get("/api/v1/usage").json()["items"]
+    items = client.get("/api/v1/usage").json()["rows"]
     return sum(one["calls"] for one in items)
 
 
@@ -552,7 +553,7 @@ def test_a_pictures_question_is_spent_and_held_to_a_quota_as_any_other(
         drawn = client.get(path, params={name: f"Where did Anna walk? {number}"})
         assert drawn.status_code == 200, drawn.text
         assert spent(client) == number + 1
-    key = it.state.keys.list()[-1]
+    key = list_keys(it.asker).rows[-1]
     cypher(
         it.state.app.connect(), "MATCH (k:ServiceKey {id: $id}) SET k.tokens_a_day = 1", id=key.id
     )

@@ -15,6 +15,7 @@ from chromium import browser, faults
 from database import connect, cypher, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC
+from fabula.operations.keys import audit
 from fabula.server import Address
 from served import Served, served, server_of
 
@@ -102,7 +103,7 @@ def test_a_decision_is_kept_followed_by_a_job_shown_and_undone(it: Served, name:
     assert "Brierly" in entities(it, name)
     [shown] = client.get(f"{BASE}/collections/{name}/decisions").json()
     assert shown["undone_by"] == "a test"
-    acts = [(act.what, act.target) for act in it.state.audit.acts(20)[0]]
+    acts = [(act.what, act.target) for act in audit(it.asker, 20).rows]
     assert ("decide", f"{name}/1 (decision: rename Brierly to Montague Brierly)") in acts
     assert ("undo decision", f"{name}/1 (decision: rename Brierly to Montague Brierly)") in acts
 

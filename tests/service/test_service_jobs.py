@@ -13,6 +13,7 @@ from database import connect, cypher, wipe
 from fabula.app import App
 from fabula.jobs.callers import PERSON, Caller
 from fabula.jobs.job import Item
+from fabula.operations.keys import list_keys, make_key, revoke_key
 from fabula.server import Address
 from fabula.service.api.jobs import JobEvents
 from jobs_over_http import BASE, begin, books, send, until
@@ -161,8 +162,8 @@ def test_a_job_of_a_collection_that_one_may_not_see_is_not_there(service: Served
         hidden = stranger.request(method, f"{BASE}/jobs/{id}{path}")
         assert hidden.status_code == 404
         assert hidden.json()["detail"] == unknown.json()["detail"].replace("0" * 32, id)
-    assert [one["id"] for one in mine.get(f"{BASE}/jobs").json()["items"]] == [id]
-    assert stranger.get(f"{BASE}/jobs").json() == {"items": [], "next": None}
+    assert [one["id"] for one in mine.get(f"{BASE}/jobs").json()["rows"]] == [id]
+    assert stranger.get(f"{BASE}/jobs").json() == {"rows": [], "next": None}
     assert send(stranger, "own", {"winter.txt": WINTER}).status_code == 404
     assert send(service.client("read"), "own", {"winter.txt": WINTER}).status_code == 403
     until(mine, id)
@@ -175,9 +176,9 @@ def test_jobs_are_listed_page_by_page_newest_first(service: Served) -> None:
         until(client, id)
     first = client.get(f"{BASE}/jobs", params={"limit": 2}).json()
     after = client.get(f"{BASE}/jobs", params={"limit": 2, "after": first["next"]}).json()
-    assert [one["id"] for one in (*first["items"], *after["items"])] == begun[::-1]
+    assert [one["id"] for one in (*first["rows"], *after["rows"])] == begun[::-1]
     assert after["next"] is None
-    assert client.get(f"{BASE}/jobs", params={"state": "running"}).json()["items"] == []
+    assert client.get(f"{BASE}/jobs", params={"state": "running"}).json()["rows"] == []
     told = service.client("admin").get("/metrics").text
     assert 'fabula_jobs{state="running"} 0.0' in told
 
@@ -272,12 +273,12 @@ def test_whoever_loses_the_key_meanwhile_sees_no_more_of_a_job(service: Served) 
     with service.state.runner.pause():
         job = service.state.jobs.read(begin(client, "watched", {"w.txt": WINTER}))
         assert job
-        id, key = service.state.keys.make("a watcher", "read")
-        watcher = service.state.keys.find(key)
+        made = make_key(service.asker, "a watcher", "read")
+        watcher = service.state.keys.find(made.key)
         assert watcher
         told = JobEvents(service.state, watcher, job).events()
         assert next(told)[0] == "snapshot"
-        service.state.keys.revoke(id)
+        revoke_key(service.asker, made.id)
     assert "end" not in [name for name, _ in told]
     assert [name for name, _ in JobEvents(service.state, PERSON, job).events()][-1] == "end"
 
@@ -288,7 +289,7 @@ def test_a_job_that_its_process_let_go_is_taken_up_and_one_that_gets_nowhere_fai
     client = service.client("write")
     app, jobs = service.state.app, service.state.jobs
     upload = service.state.uploads.take([WINTER.encode()], "winter.txt")
-    caller = service.state.keys.list()[-1]
+    caller = list_keys(service.asker).rows[-1]
     ids = []
     for attempts in (1, 10):
         item = Item(f"uploads/lost {attempts}.txt", upload.sha256)
@@ -360,14 +361,14 @@ def test_one_graph_to_build_is_named(service: Served) -> None:
 def test_a_parameter_that_a_route_does_not_have_is_refused(service: Served) -> None:
     client = service.client("admin")
     until(client, begin(client, "strict", {"winter.txt": WINTER}))
-    before = len(client.get(f"{BASE}/jobs").json()["items"])
+    before = len(client.get(f"{BASE}/jobs").json()["rows"])
     path = f"{BASE}/collections/strict/documents"
     refused = client.post(path, json={"text": WINTER, "source": "b"}, params={"graph": "entities"})
     assert refused.status_code == 422
     assert refused.headers["content-type"] == "application/problem+json"
     assert refused.json()["parameter"] == "graph"
     assert "has no query parameter 'graph'. Did you mean graphs?" in refused.json()["detail"]
-    assert len(client.get(f"{BASE}/jobs").json()["items"]) == before
+    assert len(client.get(f"{BASE}/jobs").json()["rows"]) == before
     # Every route of the API, whatever else is wrong with the request.
     for place, operations in client.get("/openapi.json").json()["paths"].items():
         if not place.startswith(f"{BASE}/"):

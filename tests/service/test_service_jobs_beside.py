@@ -12,6 +12,7 @@ import pytest
 from database import cypher
 from endpoint import Endpoint
 from fabula.app import App
+from fabula.operations.keys import list_keys
 from fabula.server import Address
 from fabula.store import Store
 from jobs_over_http import BASE, POLL_SECONDS, begin, books, until
@@ -83,7 +84,7 @@ def test_a_job_that_a_model_is_asked_for_is_counted_cancelled_and_done_again(
             assert done["money"] > 0
 
             # Who loses the key has no more done: not what runs, not what waits.
-            key, admin = it.state.keys.list()[-1], it.client()
+            key, admin = list_keys(it.asker).rows[-1], it.client()
             endpoint.delay = DELAY
             go.clear()
             answered = endpoint.calls + 6
@@ -107,7 +108,7 @@ def test_a_spent_budget_pauses_and_resuming_goes_on(address: Address, folder: Pa
         model: dict[str, Any] = {"base_url": endpoint.url, "api_key": "sk-test", "chunk_tokens": 48}
         with App(home=folder, **server_of(address), **model) as app, served(app) as it:
             client = it.client("write")
-            key = it.state.keys.list()[-1]
+            key = list_keys(it.asker).rows[-1]
             cypher(
                 app.connect(),
                 "MATCH (key:ServiceKey {id: $id}) SET key.tokens_a_day = 1500",
@@ -121,7 +122,7 @@ def test_a_spent_budget_pauses_and_resuming_goes_on(address: Address, folder: Pa
 
             # Who has it go on pays for it: no call begins that would exceed the money.
             other = it.client("write")
-            payer = it.state.keys.list()[-1]
+            payer = list_keys(it.asker).rows[-1]
             set_money = "MATCH (key:ServiceKey {id: $id}) SET key.money_a_day = $money"
             cypher(app.connect(), set_money, id=payer.id, money=0.000001)
             asked = endpoint.calls

@@ -79,7 +79,9 @@ def test_from_running_on_there_is_always_a_step(service: Served, text: str) -> N
             assert job is not None
             seen.append(job)
     running = [job for job in seen if job.state == "running"]
-    idle = [job for job in running if all(done == known for done, known in job.steps.values())]
+    idle = [
+        job for job in running if all(step.done == step.expected for step in job.steps.values())
+    ]
     assert idle == []
     assert all(job.doing for job in running)
     assert seen[-1].state == "succeeded"
@@ -98,7 +100,7 @@ def test_what_a_job_does_is_in_the_api_on_the_page_and_in_the_command(
     assert job["steps"][BUILD] == {"done": 0, "expected": 1}
     assert job["steps"] == job["items"][0]["steps"]
     assert "Documents built" in client.get(f"/jobs/{id}").text
-    [listed] = client.get(f"{BASE}/jobs", params={"limit": 1}).json()["items"]
+    [listed] = client.get(f"{BASE}/jobs", params={"limit": 1}).json()["rows"]
     assert listed["steps"].keys() == job["steps"].keys()
     doing = wait_for(service, id, "running").doing
     assert " 0 of " in doing

@@ -116,7 +116,7 @@ def survive(killed: Killed, store: Store, endpoint: Endpoint, seed: int) -> None
     with killed.up() as client:
         goes_on(client, jobs, seed)
         ended = [until(client, id, seconds=240) for id in jobs]
-        rows = client.get(f"{BASE}/usage").json()["items"]
+        rows = client.get(f"{BASE}/usage").json()["rows"]
     assert [one["state"] for one in ended] == ["succeeded"] * len(jobs), f"seed {seed}: {ended}"
     sources = {one.source for one in store.documents("killed")}
     assert sources == {one["items"][0]["source"] for one in ended}, f"seed {seed}"

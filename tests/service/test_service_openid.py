@@ -29,9 +29,9 @@ from database import connect, wipe
 from fabula.app import App
 from fabula.config.serving import GroupGrant, Serving, read_group_grant
 from fabula.config.settings import STATIC, Settings
+from fabula.operations.keys import digest
 from fabula.server import Address
 from fabula.service.application import _make_openid_login
-from fabula.service.core.keys import digest
 from fabula.service.core.openid_grants import NoGrant, find_openid_caller
 from fabula.service.core.sessions import Sessions
 from served import Served, served, server_of

@@ -20,13 +20,11 @@ from fabula import StoreError
 from fabula.app import App
 from fabula.server import Address
 from fabula.server.private import PrivateServer
-from fabula.service.core.keys import Keys
 from fabula.service.core.readiness import BUSY_SECONDS
 from fabula.service.page.rendering import asset
-from fabula.service.state import make_schema
 from forked import Forked
 from graphs import DIMENSIONS, MODEL
-from served import served, server_of
+from served import admin_key, served, server_of
 from stories import WINTER
 
 pytestmark = [pytest.mark.long, pytest.mark.own_server]
@@ -92,9 +90,7 @@ def server(home: Path) -> Iterator[PrivateServer]:
 
 @pytest.fixture(scope="module")
 def key(server: PrivateServer) -> str:
-    with connect(server.start()) as store:
-        make_schema(store)
-        return Keys(store).make("outage", "admin")[1]
+    return admin_key(server.start(), "outage")
 
 
 @pytest.fixture(scope="module")

@@ -16,11 +16,10 @@ import pytest
 from endless import think
 from endpoint import Endpoint
 from fabula.server import Address
-from fabula.service.core.keys import Keys
-from fabula.service.state import make_schema
 from fabula.store import Store
 from jobs_over_http import BASE, begin, until
 from killed_service import Killed
+from served import admin_key
 from stories import WINTER
 
 pytestmark = pytest.mark.long
@@ -38,9 +37,7 @@ def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
 
 @pytest.fixture
 def service(tmp_path: Path, address: Address, store: Store, endpoint: Endpoint) -> Killed:
-    make_schema(store)
-    _, secret = Keys(store).make("stopping", "admin")
-    return Killed(tmp_path, address, endpoint, secret)
+    return Killed(tmp_path, address, endpoint, admin_key(address, "stopping"))
 
 
 class Reading(threading.Thread):

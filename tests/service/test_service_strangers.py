@@ -27,11 +27,9 @@ from starlette.types import Receive, Scope, Send
 from database import connect, server_variables, wipe
 from fabula.app import App
 from fabula.server import Address
-from fabula.service.core.keys import Keys
 from fabula.service.http.connections import ConnectionLimits, make_protocol
 from fabula.service.observe.repeats import RepeatsCounted
-from fabula.service.state import make_schema
-from served import Served, served, server_of
+from served import Served, admin_key, served, server_of
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 
@@ -54,9 +52,7 @@ def many_descriptors() -> Iterator[None]:
 def test_half_requests_of_a_stranger_keep_no_key_out_and_fill_no_log(
     address: Address, tmp_path: Path
 ) -> None:
-    with connect(address) as store:
-        make_schema(store)
-        _, key = Keys(store).make("strangers", "admin")
+    key = admin_key(address, "strangers")
     log = tmp_path / "log"
     own = {
         **server_variables(address),

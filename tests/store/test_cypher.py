@@ -19,9 +19,8 @@ from fabula.graph.installed import graphs
 from fabula.graph.method import Graph
 from fabula.graph.queries import FOLDER, read_statement
 from fabula.server import Address
-from fabula.service.state import make_schema
 from fabula.store import Store, schema
-from fabula.store.schema import STATEMENTS
+from fabula.store.schema import STATEMENTS, make_service
 from fabula.store.whole_collection import BELONGINGS
 from graphs import DIMENSIONS, MODEL, names_of, small_graph
 from tenant_statements import WITHIN
@@ -109,7 +108,7 @@ def prepared(address: Address) -> Iterator[Store]:
         wipe(store)
         store.prepare("default", "test-model", 256)
         schema.make_vectors(store, 256, 1, "element")
-        make_schema(store)
+        make_service(store)
         yield store
 
 
@@ -119,7 +118,7 @@ def one_book(address: Address) -> Iterator[Store]:
     with connect(address) as store:
         wipe(store)
         store.prepare("default", MODEL, DIMENSIONS)
-        make_schema(store)
+        make_service(store)
         text, aspects = small_graph(chunks=150)
         store.apply([text, aspects, names_of([text, aspects], count=100)], MODEL)
         with store.session() as session:

@@ -49,10 +49,10 @@ def cypher(store: Store, statement: str, **parameters: Any) -> list[dict[str, An
 
 def make_indexes(store: Store) -> None:
     """All that tests need: one that comes later has every statement planned anew."""
-    from fabula.service.state import make_schema
+    from fabula.store.schema import make_service
 
     store.make_schema()
-    make_schema(store)
+    make_service(store)
     for dimensions, slot in SPACES:
         schema.make_vectors(store, dimensions, slot)
         schema.make_vectors(store, dimensions, slot, "element")

@@ -16,10 +16,9 @@ import pytest
 from database import server_variables
 from endpoint import Endpoint
 from fabula.server import Address
-from fabula.service.core.keys import Keys
-from fabula.service.state import make_schema
 from fabula.store import Store
 from forked import Forked
+from served import admin_key
 
 AT_ONCE = 4
 PATIENCE = 120.0
@@ -70,6 +69,4 @@ def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
 
 @pytest.fixture
 def killed(tmp_path: Path, address: Address, store: Store, endpoint: Endpoint) -> Killed:
-    make_schema(store)
-    _, secret = Keys(store).make("kills", "admin")
-    return Killed(tmp_path, address, endpoint, secret)
+    return Killed(tmp_path, address, endpoint, admin_key(address, "kills"))

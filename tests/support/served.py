@@ -15,7 +15,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from fabula.app import App
-from fabula.operations.kit import Role
+from fabula.jobs.callers import PERSON, Role
+from fabula.operations.keys import make_key
+from fabula.operations.kit import Asker
 from fabula.server import Address
 from fabula.service.application import make_service
 from fabula.service.state import ServiceState
@@ -35,9 +37,15 @@ class Served:
         state: ServiceState = self.service.state.service_state
         return state
 
+    @property
+    def asker(self) -> Asker:
+        """The person at the machine, who asks for operations."""
+        return self.state.asker(PERSON)
+
     def key(self, role: Role = "admin", collections: Sequence[str] | None = None) -> str:
         """A key of that role; for all collections if none are named."""
-        return self.state.keys.make("a test", role, collections)[1]
+        names = None if collections is None else tuple(collections)
+        return make_key(self.asker, "a test", role, names).key
 
     def client(
         self, role: Role = "admin", collections: Sequence[str] | None = None
@@ -57,6 +65,12 @@ def server_of(address: Address) -> dict[str, Any]:
         "neo4j_password": address.password,
         "cache": False,
     }
+
+
+def admin_key(address: Address, name: str) -> str:
+    """A key of the role admin of a service that may not be up."""
+    with App(**server_of(address)) as app:
+        return make_key(Asker(name, app, app.collections, app.collection), name, "admin").key
 
 
 def events(response: httpx2.Response) -> list[tuple[str, Any]]:

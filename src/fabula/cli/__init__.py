@@ -61,15 +61,17 @@ COMMANDS = {
 GROUP = "fabula.commands"
 """The group of entry points by which a package brings a command."""
 OPERATIONS = "fabula.operations"
-"""The group by which it brings operations, which are commands as well."""
+"""The group by which it brings operations, which are commands as well; one with a dot in its name
+is an action of a command."""
 
 
 @cache
 def find_commands() -> Mapping[str, EntryPoint]:
     """Return the commands that packages bring and those of operations, by name."""
     entries = [*entry_points(group=GROUP), *entry_points(group=OPERATIONS)]
-    # "notes add" is a command of the group `notes`.
-    return {entry.name: entry for entry in sorted(entries) if " " not in entry.name}
+    # "notes.add" is an action of the command `notes`.
+    names = {entry.name: entry for entry in sorted(entries) if "." not in entry.name}
+    return {name: names[name] for name in names if name not in COMMANDS}
 
 
 def first_line(entry: EntryPoint) -> str:
@@ -98,7 +100,7 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order in which a newcomer needs them."""
-        return [*COMMANDS, *(name for name in find_commands() if name not in COMMANDS)]
+        return [*COMMANDS, *find_commands()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 from fabula.errors import Forbidden
-from fabula.operations.kit import Role
 
+Role = Literal["read", "write", "admin"]
+"""What a caller must be allowed to do; each may do what those before it may."""
 ROLES: tuple[Role, ...] = get_args(Role)
-"""Each role may also do what those before it may."""
 
 
 @dataclass(frozen=True, slots=True)

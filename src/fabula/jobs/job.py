@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field
 
 from fabula.config.settings import Settings
 from fabula.models.progress import PHASES
@@ -28,24 +30,36 @@ START = "start"
 """The step of a running job before the first of its items has begun, and after the last."""
 
 
+NotShown = Field(exclude=True)
+"""Marks what is stored with an item and not shown with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepProgress:
+    """How many pieces of work of a step are done, and how many are known so far."""
+
+    done: int
+    expected: int
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """One file of a job, one document, or the collection as a whole."""
 
     source: str
     """The source by which the document is known."""
-    upload: str = ""
+    upload: Annotated[str, NotShown] = ""
     """The SHA-256 of the uploaded file; '' if the document was not uploaded."""
-    book: str = ""
+    book: Annotated[str, NotShown] = ""
     """The name of the file within an uploaded zip."""
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Annotated[Mapping[str, str], NotShown] = field(default_factory=dict)
     """Title, author and so on that were sent with a text."""
     state: ItemState = "queued"
     document: str = ""
     """The document's id, once it is known."""
     title: str = ""
-    steps: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """How many pieces of work of each step are done, and how many are known; empty at the end."""
+    steps: Mapping[str, StepProgress] = field(default_factory=dict)
+    """Only there while the item is running."""
     usage: Mapping[str, Usage] = field(default_factory=dict)
     gaps: int = 0
     left_out: Mapping[str, int] = field(default_factory=dict)
@@ -53,13 +67,15 @@ class Item:
     warnings: Sequence[str] = ()
     """What was wrong with the file, in full sentences."""
     result: Mapping[str, int] = field(default_factory=dict)
-    """What became of the annotations of the file, counted."""
+    """What became of the annotations of the file, counted: how many there are, stand where the
+    file says (`in_place`), were found elsewhere (`moved`) or nowhere (`orphaned`), and were not
+    looked for everywhere (`untried`)."""
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Job:
-    """A job and its progress."""
+    """A job and its progress, as it is shown."""
 
     id: str
     kind: Kind
@@ -74,7 +90,7 @@ class Job:
     """Empty in a list of jobs, which has only the `counts` and the `steps`."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """The number of items in each state."""
-    steps: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    steps: Mapping[str, StepProgress] = field(default_factory=dict)
     """The steps of all items together; a running job always has one that is not done."""
     usage: Mapping[str, Usage] = field(default_factory=dict)
     money: float | None = 0.0
@@ -86,15 +102,7 @@ class Job:
     cancelling: bool = False
     """Whether the job ends as soon as its calls under way have ended."""
     problem: str = ""
-    """Why the job failed, waits or is paused."""
-    attempts: int = 0
-    """How often the job was begun since it last made progress."""
-    caller: Mapping[str, Any] = field(default_factory=dict)
-    """The caller who added the job, or resumed it last, with the quotas that it is held to."""
-    place: str = ""
-    """The job's place in the list of all jobs, which sorts by it."""
-    made_with: Mapping[str, Any] = field(default_factory=dict)
-    """The recipe that decides the result; empty for jobs that every server does alike."""
+    """Why the job failed, waits or is paused; keys that may write are told."""
 
     @property
     def done(self) -> int:
@@ -104,11 +112,11 @@ class Job:
     @property
     def doing(self) -> str:
         """What a running job does now, such as 'details 20 of 300'; else its problem."""
-        left = {step: counts for step, counts in self.steps.items() if counts[0] < counts[1]}
+        left = {name: step for name, step in self.steps.items() if step.done < step.expected}
         # The phase is told by what is counted within it, if anything is.
-        counted = {step: counts for step, counts in left.items() if step not in PHASES}
+        counted = {name: step for name, step in left.items() if name not in PHASES}
         return self.problem or ", ".join(
-            f"{step} {done:,} of {known:,}" for step, (done, known) in (counted or left).items()
+            f"{name} {step.done:,} of {step.expected:,}" for name, step in (counted or left).items()
         )
 
     @property
@@ -116,8 +124,32 @@ class Job:
         """Whether the job continues only if somebody retries or resumes it."""
         return self.state in ENDED or self.state == "paused"
 
+    def to_text(self) -> str:
+        """Return what it is and does, and what became of its items."""
+        counts = ", ".join(f"{number:,} {state}" for state, number in self.counts.items())
+        heading = f"{self.id}  {self.state}: {self.kind} in collection {self.collection}, {counts}"
+        lines = [f"{heading}. {self.doing}".rstrip()]
+        for item in self.items:
+            said = ". ".join(filter(None, (item.error, *item.warnings)))
+            lines.append(f"  {item.title or item.source}  {item.state}  {said}".rstrip())
+        return "\n".join(lines)
 
-def job_row(job: Job) -> dict[str, Any]:
+
+@dataclass(frozen=True)
+class StoredJob(Job):
+    """A job with what only those who do it need: nobody is shown that."""
+
+    attempts: int = 0
+    """How often the job was begun since it last made progress."""
+    caller: Mapping[str, Any] = field(default_factory=dict)
+    """The caller who added the job, or resumed it last, with the quotas that it is held to."""
+    place: str = ""
+    """The job's place in the list of all jobs, which sorts by it."""
+    made_with: Mapping[str, Any] = field(default_factory=dict)
+    """The recipe that decides the result; empty for jobs that every server does alike."""
+
+
+def job_row(job: StoredJob) -> dict[str, Any]:
     """Return the properties of a job that change while it runs, as the graph has them."""
     return {
         "state": job.state,
@@ -136,7 +168,7 @@ def item_row(job: str, index: int, item: Item) -> dict[str, Any]:
         "id": f"{job}/{index}",
         "index": index,
         "metadata": json.dumps(dict(item.metadata)),
-        "steps": json.dumps(dict(item.steps)),
+        "steps": json.dumps({name: astuple(step) for name, step in item.steps.items()}),
         "left_out": json.dumps(dict(item.left_out)),
         "warnings": list(item.warnings),
         "result": json.dumps(dict(item.result)),
@@ -145,15 +177,15 @@ def item_row(job: str, index: int, item: Item) -> dict[str, Any]:
 
 
 def add_usage(
-    job: Job, items: Sequence[Item], usage: Mapping[str, Usage], settings: Settings
-) -> Job:
+    job: StoredJob, items: Sequence[Item], usage: Mapping[str, Usage], settings: Settings
+) -> StoredJob:
     """Return a job with these items, and with a run's usage added to its properties."""
     total = sum_usage([job.usage, usage])
     cost = settings.cost(total)
     return replace(job, items=tuple(items), usage=total, money=cost.money, unpriced=cost.unpriced)
 
 
-def read_job(row: Mapping[str, Any]) -> Job:
+def read_job(row: Mapping[str, Any]) -> StoredJob:
     """Return the job of a row."""
     properties = row["job"]
     items = tuple(map(_item, row.get("items", ())))
@@ -161,7 +193,7 @@ def read_job(row: Mapping[str, Any]) -> Job:
     steps = [item.steps for item in items] if "items" in row else map(_steps, row["steps"])
     # Its worker has ended without a word: the job waits for another one.
     state: JobState = "queued" if row["lost"] else properties["state"]
-    return Job(
+    return StoredJob(
         id=properties["id"],
         kind=properties["kind"],
         collection=properties["collection"],
@@ -211,18 +243,18 @@ def _item(properties: Mapping[str, Any]) -> Item:
     )
 
 
-def _steps(row: str) -> dict[str, tuple[int, int]]:
-    return {name: (done, known) for name, (done, known) in json.loads(row).items()}
+def _steps(row: str) -> dict[str, StepProgress]:
+    return {name: StepProgress(*counts) for name, counts in json.loads(row).items()}
 
 
-def _sum_steps(steps: Iterable[Mapping[str, tuple[int, int]]]) -> dict[str, tuple[int, int]]:
+def _sum_steps(steps: Iterable[Mapping[str, StepProgress]]) -> dict[str, StepProgress]:
     """Return the steps of all items of a running job together."""
     done, known = Counter[str](), Counter[str]()
     for of_item in steps:
-        done.update({step: counts[0] for step, counts in of_item.items()})
-        known.update({step: counts[1] for step, counts in of_item.items()})
-    total = {step: (done[step], count) for step, count in known.items()}
-    return total if done != known else {**total, START: (0, 1)}
+        done.update({name: step.done for name, step in of_item.items()})
+        known.update({name: step.expected for name, step in of_item.items()})
+    total = {name: StepProgress(done[name], count) for name, count in known.items()}
+    return total if done != known else {**total, START: StepProgress(0, 1)}
 
 
 def _usage_row(usage: Mapping[str, Usage]) -> str:

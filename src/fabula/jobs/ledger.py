@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from fabula.config.settings import Settings
 from fabula.errors import BudgetSpent, FabulaError, SettingsError
@@ -20,7 +20,9 @@ from fabula.models.batch_store import BatchStore
 from fabula.models.budget import Budget, MoneyLimit
 from fabula.models.prices import Cost, cost, read_prices
 from fabula.models.usage import Usage
-from fabula.store import Store
+
+if TYPE_CHECKING:
+    from fabula.store import Store
 
 LOG = logging.getLogger("fabula.jobs")
 GroupBy = Literal["day", "key", "collection"]

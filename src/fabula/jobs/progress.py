@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabula.build.outcome import Outcome, Status
-from fabula.jobs.job import OPEN, Item, ItemState
+from fabula.jobs.job import OPEN, Item, ItemState, StepProgress
 from fabula.models.progress import PHASES, Pace
 from fabula.models.usage import Usage, sum_usage
 
@@ -153,7 +153,10 @@ class JobProgress:
             else:
                 pace.done(step)
                 self._total_pace.done(step)
-            steps = {name: (pace.completed[name], known) for name, known in pace.expected.items()}
+            steps = {
+                name: StepProgress(pace.completed[name], known)
+                for name, known in pace.expected.items()
+            }
             item = replace(self._items[index], steps=steps)
             if usage is not None and step not in PHASES:
                 # The usage is that of all steps together, so the difference is booked on the step

@@ -25,6 +25,7 @@ from fabula.jobs.job import (
     Job,
     JobState,
     Kind,
+    StoredJob,
     item_row,
     job_version,
     read_job,
@@ -148,21 +149,21 @@ class Jobs:
             id = rows[0]["id"]
         return self.find(caller, id)
 
-    def find(self, caller: Caller, id: str) -> Job:
+    def find(self, caller: Caller, id: str) -> StoredJob:
         """Return a job. Raises NotFound if the caller may not see its collection, too."""
         job = self.read(id)
         if job is None or not caller.may_see(job.collection):
             raise NotFound(f"There is no job {quote_name(id)}.")
         return _show_to(caller, job)
 
-    def read(self, id: str) -> Job | None:
+    def read(self, id: str) -> StoredJob | None:
         """Return a job, or None if there is none, whoever asks."""
         rows = self._app.connect().rows("jobs/read_job", id=id)
         return self.read_job(rows[0]) if rows else None
 
     def list(
         self, caller: Caller, state: str = "", limit: int = 50, after: str = ""
-    ) -> Sequence[Job]:
+    ) -> Sequence[StoredJob]:
         """Return the jobs that a caller may see, newest first, without their items.
 
         Args:
@@ -347,7 +348,7 @@ class Jobs:
             return {"recipes": self.recipes.digests, "ids": []}
         return {"recipes": [], "ids": list(self.own_ids)}
 
-    def read_job(self, row: Mapping[str, Any]) -> Job:
+    def read_job(self, row: Mapping[str, Any]) -> StoredJob:
         """Return the job of a row; the problem of one that waits says what it waits for."""
         job, recipe = read_job(row), row["job"]["recipe"]
         if job.state not in ("queued", "waiting"):
@@ -414,7 +415,7 @@ _REQUEUED = {
 }
 
 
-def _show_to(caller: Caller, job: Job) -> Job:
+def _show_to(caller: Caller, job: StoredJob) -> StoredJob:
     """Return a job with the reasons that a caller may read."""
     if caller.may("write"):
         return job

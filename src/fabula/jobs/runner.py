@@ -34,9 +34,9 @@ from fabula.jobs.giving_way import GivingWay
 from fabula.jobs.job import (
     OPEN,
     Item,
-    Job,
     JobState,
     Kind,
+    StoredJob,
     add_usage,
     item_row,
     job_row,
@@ -273,7 +273,7 @@ class JobRun:
     def __init__(
         self,
         services: JobServices,
-        job: Job,
+        job: StoredJob,
         worker: str,
         lock: ProcessLock,
         stop: Stop,
@@ -613,7 +613,7 @@ class JobRun:
             self._services.jobs.notify()
         return rows
 
-    def _now(self, state: JobState) -> Job:
+    def _now(self, state: JobState) -> StoredJob:
         usage = self._progress.usage()
         done, before = (
             sum(item.state not in OPEN for item in items)

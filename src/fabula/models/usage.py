@@ -25,8 +25,8 @@ class Usage:
         cached_tokens: Those of `prompt_tokens` that the endpoint had in its prefix cache.
         batch_prompt_tokens: Those of `prompt_tokens` that were sent by batches, at their price.
         batch_completion_tokens: Those of `completion_tokens` that came by batches, likewise.
-        models: The usage of each model, by its name. Calls that a graph saved have no model. Where
-            a usage is shown as JSON, it is left out.
+        models: The usage of each model, by its name, which is not shown with it. Calls that a graph
+            saved have no model.
 
     """
 

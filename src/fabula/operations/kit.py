@@ -8,8 +8,10 @@ the function itself.
 
 A result with `rows` is a table: its rows are dataclasses of one kind, `total` is how many there are
 with those that a limit left out, and its other values are facts about all of it. Rows that have
-`document`, `start` and `end` are places in a text, which every interface can open. Where a result
-is prose, its method `to_text` returns what a terminal shows in place of a table.
+`document`, `start` and `end` are places in a text, which every interface can open. A list that
+grows while it is read has `next` in place of `total`: the parameter `after` takes it, and it is
+None at the end. Where a result is prose, its method `to_text` returns what a terminal shows in
+place of a table, and `to_hint` what it shows beside that, on standard error.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from functools import cache, cached_property, wraps
 from importlib.metadata import EntryPoint, entry_points
 from operator import attrgetter
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.fields import FieldInfo
@@ -33,16 +35,17 @@ from fabula.errors import BadValue, did_you_mean
 from fabula.export.cells import format_csv
 from fabula.graph.installed import load
 from fabula.graph.reading_place import HIDES_UNREAD, MAX_PLACE
+from fabula.jobs.callers import PERSON, Caller, Role
 
 if TYPE_CHECKING:
     from fabula.app import App
     from fabula.app.collection import Collection
+    from fabula.jobs.ledger import Ledger
+    from fabula.jobs.queue import Jobs
 
 GROUP = "fabula.operations"
 """The group of entry points by which a package brings operations, Fabula's own as any other."""
 ATTRIBUTE = "operation"
-Role = Literal["read", "write", "admin"]
-"""What a caller must be allowed to do; each may do what those before it may."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -83,6 +86,18 @@ Until = Annotated[str, Field(max_length=MAX_PLACE, description=HIDES_UNREAD)]
 """How far a reader has read."""
 
 
+class Services(Protocol):
+    """What a service has beside the library, which its requests share."""
+
+    @property
+    def jobs(self) -> Jobs:
+        """The queue of jobs."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was spent on models."""
+
+
 @dataclass(frozen=True)
 class Asker:
     """Who asks for an operation, and what they may see.
@@ -92,6 +107,8 @@ class Asker:
         app: The library that operations on no single collection are about.
         visible: Returns the names of the collections that have documents and that they may see.
         open: Returns a collection that they may see, by its name; NotFound for any other.
+        caller: What they may do and spend.
+        services: What the service has that they ask; None where none runs in this process.
 
     """
 
@@ -99,6 +116,8 @@ class Asker:
     app: App
     visible: Callable[[], Sequence[str]]
     open: Callable[[str], Collection]
+    caller: Caller = PERSON
+    services: Services | None = None
 
 
 @dataclass(frozen=True)
@@ -151,6 +170,11 @@ class Parameter:
         return self.type is bool
 
     @property
+    def is_list(self) -> bool:
+        """Whether it has several values."""
+        return typing.get_origin(self.type) is tuple
+
+    @property
     def choices(self) -> tuple[str, ...]:
         """The values that it can have; none if it can have others."""
         of_type = typing.get_args(self.type) if typing.get_origin(self.type) is Literal else ()
@@ -186,13 +210,18 @@ class Operation:
             or DELETE, else in the body.
         status: The status of its response; 204 for one without a body.
         group: The heading under which it is listed, and the screen that it is on.
-        command: The words of its command, if that is one of a group of commands: "notes add".
         positional: The parameters that a command takes without their names.
         hides_unread: Whether it has the parameter `until`, and gets the collection as somebody
             knows it who has read the parameter `document` up to there.
         is_large: Whether it takes seconds of processor time, so that a caller has few at once.
         is_public: Whether visitors of a public collection may ask for it.
         has_screen: Whether it is on the screen of its group; the page has some of its own.
+        has_tool: Whether assistants have it: a text that they read could ask for it.
+        is_recorded: Whether the service writes to the audit that it was asked for. False where the
+            function does, which can say more than the names in its path.
+        command: How the command line calls it; with two words, as 'keys make', it is an action of
+            the command of the first. Its entry point is named so, with a dot between them.
+        has_command: Whether its command is made from it; one may be written by hand.
         examples: Command lines, without the name of the program.
 
     """
@@ -203,18 +232,21 @@ class Operation:
     method: str
     status: int
     group: str
-    command: str
     positional: Sequence[str]
     hides_unread: bool
     is_large: bool
     is_public: bool
     has_screen: bool
+    has_tool: bool
+    is_recorded: bool
+    command: str
+    has_command: bool
     examples: Sequence[str]
 
     @property
     def name(self) -> str:
-        """Its name, as a command has it."""
-        return self.command or self.function.__name__.replace("_", "-")
+        """Its name in one word, which is that of its command unless it declares another."""
+        return self.function.__name__.replace("_", "-")
 
     @property
     def description(self) -> str:
@@ -373,12 +405,15 @@ def operation(
     role: Role = "read",
     method: str = "GET",
     status: int = 200,
-    command: str = "",
     positional: Sequence[str] = (),
     hides_unread: bool = False,
     is_large: bool = False,
     is_public: bool = False,
     has_screen: bool = True,
+    has_tool: bool = True,
+    is_recorded: bool = True,
+    command: str = "",
+    has_command: bool = True,
     examples: Sequence[str] = (),
 ) -> Callable[[Function], Function]:
     """Declare a function as an operation; see `Operation` for the arguments."""
@@ -391,12 +426,15 @@ def operation(
             method,
             status,
             group,
-            command,
             positional,
             hides_unread,
             is_large,
             is_public,
             has_screen,
+            has_tool,
+            is_recorded,
+            command or function.__name__.replace("_", "-"),
+            has_command,
             examples,
         )
         signature = inspect.signature(function)
@@ -468,14 +506,16 @@ class Table:
     Attributes:
         columns: The columns that are shown.
         rows: The rows, as they are.
-        total: How many there are with those that are left out.
+        total: How many there are with those that are left out; None if that is not known.
+        next: Where a list goes on that does not know it; '' at its end.
         facts: Values about all of it, by their names in words.
 
     """
 
     columns: Sequence[ShownColumn]
     rows: Sequence[Any]
-    total: int
+    total: int | None
+    next: str
     facts: Mapping[str, Any]
 
     @property
@@ -494,14 +534,15 @@ def make_table(result: Any) -> Table:
     Places that are all in one document are shown without its title.
     """
     if not hasattr(result, "rows"):
-        return Table(list(_columns(type(result))), [result], 1, {})
+        return Table(list(_columns(type(result))), [result], 1, "", {})
     columns = list(_columns(_row_type(type(result))))
     documents = {row.document for row in result.rows if hasattr(row, "document")}
     if len(documents) == 1:
         columns = [column for column in columns if column.name != TITLE]
-    about = [field.name for field in fields(result) if field.name not in ("rows", "total")]
-    facts = {in_words(name): getattr(result, name) for name in about}
-    return Table(columns, result.rows, result.total, facts)
+    about = [each for each in _columns(type(result)) if each.name not in ("rows", "total", "next")]
+    facts = {each.title: getattr(result, each.name) for each in about}
+    total, next = getattr(result, "total", None), getattr(result, "next", None) or ""
+    return Table(columns, result.rows, total, next, facts)
 
 
 def _row_type(result: type[Any]) -> type[Any]:

@@ -31,4 +31,7 @@ NamedDocument = Annotated[
 ]
 Who = Annotated[str, Field(description="the name of who asks"), Mark.CALLER]
 Limit = Annotated[int, Field(ge=1, le=MAX_ROWS, description="how many rows at most")]
+After = Annotated[
+    str, Field(max_length=4000, description="the `next` of the page before; '' for the first")
+]
 First = Annotated[int, Field(ge=0, le=10**9, description="how many rows to skip")]

@@ -7,7 +7,6 @@ output for the person at the machine. Results are bounded; a result that was cut
 from __future__ import annotations
 
 import inspect
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -27,10 +26,10 @@ from fabula.app.shown_answer import ShownAnswer, ShownHits
 from fabula.ask.query import USUAL_MODE, query_options
 from fabula.errors import FabulaError, Forbidden, NotFound, SettingsError, did_you_mean
 from fabula.graph.entries import Entry
-from fabula.jobs.callers import Caller
+from fabula.jobs.callers import Caller, Role
 from fabula.jobs.start import IngestOptions, begin_ingest, text_item
 from fabula.models.stop import Stop
-from fabula.operations.kit import Operation, Role, find_operations
+from fabula.operations.kit import Operation, find_operations
 from fabula.service.core import asking
 from fabula.service.core.asking import Question
 from fabula.service.core.errors import public_message
@@ -177,20 +176,11 @@ class DocumentOutline(BaseModel):
     truncated: bool = False
 
 
-class JobStatus(BaseModel):
-    """A background job and its state.
-
-    `left_out` is how many characters of the files are not in the documents' texts, by kind, as a
-    library's licence, and `warnings` say what was wrong with the files. `result` counts imported
-    annotations: how many there are, stand in place, moved, or were found nowhere (orphaned).
-    """
+class BegunJob(BaseModel):
+    """A background job that was begun, and its state."""
 
     id: str
     state: str
-    problem: str = ""
-    left_out: dict[str, int] = {}
-    warnings: list[str] = []
-    result: dict[str, int] = {}
 
 
 def make_mcp(state: ServiceState, person: Caller | None = None) -> MCPServer:
@@ -212,7 +202,8 @@ def make_mcp(state: ServiceState, person: Caller | None = None) -> MCPServer:
     _add_asking(server, access)
     _add_writing(server, access)
     for operation in find_operations():
-        _add_operation(server, access, operation)
+        if operation.has_tool:
+            _add_operation(server, access, operation)
     _add_resources(server, access)
     _add_prompts(server)
     return server
@@ -539,36 +530,14 @@ def _add_writing(server: MCPServer, access: _Access) -> None:
         ],
         collection: CollectionName,
         title: str = "",
-    ) -> JobStatus:
-        """Add a text as a document. A background job builds its graphs; check it with `job`."""
+    ) -> BegunJob:
+        """Add a text as a document. A background job builds its graphs: see `show_job`."""
         caller = access.caller(context)
         access.require(caller, "write")
         target = access.state.collection(collection, caller)
         item = text_item(access.state.uploads, text, source, title=title)
         job = begin_ingest(access.state.jobs, caller, target, [item], IngestOptions())
-        return JobStatus(id=job.id, state=job.state)
-
-    @server.tool(annotations=READ_ONLY)
-    @_report_errors
-    def job(context: Context[Any, Any], id: str) -> JobStatus:
-        """Return a job's state: queued, waiting, running, succeeded, failed, cancelled, paused."""
-        job = access.state.jobs.find(access.caller(context), id)
-        left_out, result = Counter[str](), Counter[str]()
-        for item in job.items:
-            left_out.update(item.left_out)
-            result.update(item.result)
-        return JobStatus(
-            id=job.id,
-            state=job.state,
-            problem=job.problem,
-            left_out=left_out,
-            warnings=[
-                f"{item.title or item.source}: {warning}"
-                for item in job.items
-                for warning in item.warnings
-            ],
-            result=result,
-        )
+        return BegunJob(id=job.id, state=job.state)
 
 
 def _add_operation(server: MCPServer, access: _Access, operation: Operation) -> None:
@@ -582,7 +551,8 @@ def _add_operation(server: MCPServer, access: _Access, operation: Operation) -> 
         is_for_all = operation.role == "admin" and not operation.has_collection
         access.require(caller, operation.role, in_all=is_for_all)
         source = access.collection(session, collection) if operation.has_collection else None
-        return _fit_rows(access.state.run_operation(caller, operation, source, values))
+        result = access.state.run_operation(caller, operation, source, values)
+        return operation.to_json(_fit_rows(result))
 
     own = inspect.Parameter.KEYWORD_ONLY
     declared = [
@@ -629,16 +599,18 @@ def _describe_effect(operation: Operation) -> ToolAnnotations:
 
 
 def _fit_rows(result: Any) -> Any:
-    """Return a result with as many of its rows as fit, at least one."""
-    if not hasattr(result, "rows"):
+    """Return a result with as many of its rows, or of a job's items, as fit, at least one."""
+    name = next((name for name in ("rows", "items") if hasattr(result, name)), "")
+    if not name:
         return result
+    rows = getattr(result, name)
     left, fitting = MAX_RESULT_TOKENS, 0
-    for row in result.rows:
+    for row in rows:
         left -= count(str(asdict(row)))
         if left < 0 and fitting:
             break
         fitting += 1
-    return replace(result, rows=result.rows[:fitting])
+    return replace(result, **{name: rows[:fitting]})
 
 
 def _add_resources(server: MCPServer, access: _Access) -> None:

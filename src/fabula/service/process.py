@@ -18,7 +18,8 @@ from fabula.service.core.keys import Keys
 from fabula.service.http.admission import is_loopback
 from fabula.service.http.connections import BACKLOG, make_limits, make_protocol
 from fabula.service.observe.exporting import begin_log, begin_traces
-from fabula.service.state import ServiceState, make_schema
+from fabula.service.state import ServiceState
+from fabula.store import schema
 
 LOG = logging.getLogger("fabula.service")
 SPARE_SECONDS = 2.0
@@ -73,7 +74,7 @@ def _refuse_unkeyed(app: App, serving: Serving) -> None:
 
     People use it with a key, by an OpenID provider, or as visitors of a public collection.
     """
-    make_schema(app.connect())
+    schema.make_service(app.connect())
     has_others = bool(serving.public or (serving.oidc_issuer and serving.oidc_client_id))
     if not (is_loopback(serving.host) or has_others or Keys(app.connect()).is_any()):
         raise SettingsError(

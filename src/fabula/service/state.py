@@ -17,6 +17,7 @@ from fabula.app import App
 from fabula.app.collection import Collection
 from fabula.config.serving import TABLE, Serving
 from fabula.errors import FabulaError, NotFound, ServerError, StoreError
+from fabula.jobs.audit import Audit
 from fabula.jobs.callers import Caller
 from fabula.jobs.ledger import Ledger
 from fabula.jobs.queue import Jobs
@@ -27,7 +28,6 @@ from fabula.models.budget import Budget
 from fabula.models.stop import Stop
 from fabula.operations.kit import Asker, Operation
 from fabula.service.core.asking import AskingServices
-from fabula.service.core.audit import Audit
 from fabula.service.core.caller_limits import ConcurrencyLimit, RequestLimit
 from fabula.service.core.conversations import Conversations
 from fabula.service.core.daily_dump import DailyDump
@@ -38,7 +38,7 @@ from fabula.service.core.retention import delete_old_records
 from fabula.service.core.sessions import Sessions
 from fabula.service.core.supervisor import Supervisor
 from fabula.service.observe.metrics import Metrics
-from fabula.store import Store, schema
+from fabula.store import schema
 from fabula.store.embedding_space import Space
 from fabula.text.names import name_problem, quote_name
 
@@ -150,7 +150,7 @@ class ServiceState:
             takes_others: Whether jobs are taken that other processes have added.
 
         """
-        make_schema(self.app.connect())
+        schema.make_service(self.app.connect())
         self.question_threads = CapacityLimiter(MAX_QUESTION_THREADS)
         self.admission_threads = CapacityLimiter(MAX_ADMISSION_THREADS)
         self.runner = Runner(self.job_services, takes_others=takes_others)
@@ -266,6 +266,17 @@ class ServiceState:
         """Return the names of the collections with documents that a caller may see."""
         return [name for name in self.app.collections() if caller.may_see(name)]
 
+    def asker(self, caller: Caller) -> Asker:
+        """Return what an operation knows of a caller."""
+        return Asker(
+            caller.name,
+            self.app,
+            partial(self.visible_collections, caller),
+            lambda name: self.filled_collection(name, caller),
+            caller,
+            self,
+        )
+
     def run_operation(
         self,
         caller: Caller,
@@ -282,16 +293,10 @@ class ServiceState:
                 tasks.
 
         """
-        asker = Asker(
-            caller.name,
-            self.app,
-            partial(self.visible_collections, caller),
-            lambda name: self.filled_collection(name, caller),
-        )
         limit = self.large_task_limit.hold(caller.id) if operation.is_large else nullcontext()
         with limit:
-            result = operation.run(collection, values, asker)
-        if operation.changes:
+            result = operation.run(collection, values, self.asker(caller))
+        if operation.changes and operation.is_recorded:
             target = (collection.name if collection else "", str(values.get("document", "")))
             self.audit.record(caller, operation.name, "/".join(filter(None, target)))
         return result
@@ -303,9 +308,3 @@ class ServiceState:
             for space in self.app.spaces()
             if space.has_documents and caller.may_see(space.collection)
         ]
-
-
-def make_schema(store: Store) -> None:
-    """Create the constraints and indexes of the service and its jobs; existing ones stay."""
-    for room in ("jobs", "service"):
-        schema.make_room(store, room)

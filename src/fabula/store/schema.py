@@ -100,6 +100,12 @@ def ensure(store: Database, name: str) -> None:
     _ensure(store, read_statement(name), name)
 
 
+def make_service(store: Database) -> None:
+    """Create the constraints and indexes of the service and its jobs; existing ones stay."""
+    for room in ("jobs", "service"):
+        make_room(store, room)
+
+
 def make_room(store: Database, room: str) -> None:
     """Create the constraints and indexes that a folder of statements has; existing ones stay."""
     for file in sorted((FOLDER / room).glob("schema_*.cypher")):

@@ -146,7 +146,7 @@ def _bill(admin: str, notes: Path, before: int) -> list[Figure]:
     dollars = sum(prices[model].of(usage) for model, usage in usages)
     headers = {"Authorization": f"Bearer {admin}"}
     url = f"{URL}/api/v1/usage?by=collection"
-    spent = httpx2.get(url, headers=headers, timeout=60).json()["items"]
+    spent = httpx2.get(url, headers=headers, timeout=60).json()["rows"]
     billed = {name: sum(row[name] or 0 for row in spent) for name in ("calls", "tokens", "money")}
     return [
         Figure(

@@ -7,14 +7,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
-from rich.table import Table
 
 from fabula.cli.shared.help import Command, CommandWithActions
-from fabula.cli.shared.opening import open_collection
+from fabula.cli.shared.opening import open_app
+from fabula.cli.shared.operations import make_command, make_commands
 from fabula.cli.shared.options import HOME_FLAGS
-from fabula.cli.shared.screen import echo, print_json
-from fabula.cli.shared.tables import print_table
+from fabula.cli.shared.screen import echo
 from fabula.config.settings import Settings
+from fabula.jobs.callers import PERSON
+from fabula.operations.jobs import open_jobs
+from fabula.operations.kit import find_operation
 from fabula.text.nouns import count_with_verb
 
 if TYPE_CHECKING:
@@ -60,44 +62,15 @@ def cancel(ids: tuple[str, ...], settings: Settings) -> None:
     _change(settings, ids, "cancel")
 
 
-@click.command(
-    "jobs",
-    cls=CommandWithActions,
-    actions=(resume, pause, cancel),
-    examples=("jobs", "jobs --state running --json", "jobs resume"),
+command = make_command(
+    find_operation("jobs"),
+    CommandWithActions,
+    actions=(*make_commands("jobs"), resume, pause, cancel),
 )
-@click.option("--state", default="", help="only jobs in this state, such as running or paused")
-@click.option(
-    "--limit", type=click.IntRange(1, MAX_JOBS), default=20, show_default=True, help="how many"
-)
-@click.option("--json", "as_json", is_flag=True, help="print JSON")
-@HOME_FLAGS
-def command(state: str, limit: int, as_json: bool, settings: Settings) -> None:
-    """List the jobs of the service, the newest first, and what each does or waits for."""
-    with _open_jobs(settings) as jobs:
-        from fabula.jobs.callers import PERSON
-        from fabula.service.api.jobs import JobView
-
-        found = jobs.list(PERSON, state, limit)
-        if as_json:
-            print_json([JobView.of(job, items=False).model_dump(mode="json") for job in found])
-            return
-    if not found:
-        echo(f"No job is {state}." if state else "There are no jobs.")
-        return
-    table = Table(show_edge=False)
-    for name in ("job", "kind", "collection", "state", "done", "what it does or waits for"):
-        table.add_column(name)
-    for job in found:
-        done = f"{job.done} of {sum(job.counts.values())}"
-        table.add_row(job.id, job.kind, job.collection, job.state, done, job.doing)
-    print_table(table)
 
 
 def _change(settings: Settings, ids: tuple[str, ...], what: str) -> None:
     with _open_jobs(settings) as jobs:
-        from fabula.jobs.callers import PERSON
-
         change = jobs.resume_unchanged if what == "resume" else jobs.cancel
         for id in ids or [job.id for job in jobs.list(PERSON, "paused", MAX_JOBS)]:
             job = change(PERSON, id)
@@ -110,13 +83,5 @@ def _change(settings: Settings, ids: tuple[str, ...], what: str) -> None:
 @contextmanager
 def _open_jobs(settings: Settings) -> Iterator[Jobs]:
     """Open the jobs in the graph of the settings."""
-    from fabula.cli.commands.serve import explain_missing_extra
-
-    with explain_missing_extra():
-        from fabula.jobs.queue import Jobs
-        from fabula.service.core.audit import Audit
-        from fabula.service.state import make_schema
-    with open_collection(settings) as fabula:
-        store = fabula.app.connect()
-        make_schema(store)
-        yield Jobs(fabula.app, None, Audit(store))
+    with open_app(settings) as app:
+        yield open_jobs(app)

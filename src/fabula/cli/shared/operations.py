@@ -14,7 +14,7 @@ from rich.table import Table as RichTable
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import keep_places
 from fabula.cli.shared.opening import choose_collection, open_app
-from fabula.cli.shared.options import GRAPH, settings_flags
+from fabula.cli.shared.options import GRAPH, HOME_FLAGS, settings_flags
 from fabula.cli.shared.screen import echo
 from fabula.cli.shared.tables import print_table
 from fabula.export.files import replace_file
@@ -32,6 +32,7 @@ from fabula.operations.kit import (
 )
 
 if TYPE_CHECKING:
+    from fabula.app import App
     from fabula.app.collection import Collection
     from fabula.config.settings import Settings
 
@@ -41,12 +42,13 @@ SUFFIXES = (".csv", ".json")
 
 def make_commands(group: str) -> list[click.Command]:
     """Return the commands of the operations of a group, as `notes add` is one of `notes`."""
-    names = [name for name in operation_entries() if name.startswith(f"{group} ")]
-    return [make_command(find_operation(name)) for name in names]
+    names = [name for name in operation_entries() if name.startswith(f"{group}.")]
+    found = [find_operation(name) for name in names]
+    return [make_command(operation) for operation in found if operation.has_command]
 
 
-def make_command(operation: Operation) -> click.Command:
-    """Return the command of an operation."""
+def make_command(operation: Operation, kind: type[Command] = Command, **more: Any) -> click.Command:
+    """Return the command of an operation; `more` is what its kind of command takes."""
 
     def run(
         settings: Settings, as_json: bool, as_csv: bool, out: Path | None, **values: Any
@@ -56,14 +58,14 @@ def make_command(operation: Operation) -> click.Command:
         if out and out.suffix.lower() not in SUFFIXES:
             raise click.UsageError(f"End the file in {' or '.join(SUFFIXES)}, not as {out.name!r}.")
         with open_app(settings) as app:
-            collection = choose_collection(app) if operation.needs_documents else app.collection()
-            values = {name: value for name, value in values.items() if value is not None}
+            collection = _open(operation, app) if operation.has_collection else None
+            values = {name: value for name, value in values.items() if value not in (None, ())}
             if out and not _is_typed("limit"):
                 values = operation.without_limit(values)
             asker = Asker(current_user(), app, app.collections, app.collection)
-            result = operation.run(collection if operation.has_collection else None, values, asker)
+            result = operation.run(collection, values, asker)
             table = make_table(result)
-            if table.has_places:
+            if collection and table.has_places:
                 _keep_places(operation, table, values, collection)
         first = int(values.get("first", 0))
         if as_json or (out and out.suffix.lower() == ".json"):
@@ -75,11 +77,10 @@ def make_command(operation: Operation) -> click.Command:
             echo(result.to_text())
         else:
             _show(operation, table, first)
-        if (last := first + len(table.rows)) < table.total:
-            echo(f"{first + 1:,} to {last:,} of {table.total:,}: --limit shows more.", err=True)
+        _say_what_is_left(result, table, first)
 
     typed = [each for each in operation.parameters if not each.has(Mark.CALLER)]
-    command = settings_flags(*GRAPH)(run)
+    command = settings_flags(*GRAPH)(run) if operation.has_collection else HOME_FLAGS(run)
     for option in (
         click.option(
             "--out",
@@ -91,12 +92,22 @@ def make_command(operation: Operation) -> click.Command:
         *(_make_option(operation, parameter) for parameter in reversed(typed)),
     ):
         command = option(command)
-    return click.command(
-        operation.name.split()[-1],
-        cls=Command,
-        help=operation.description,
-        examples=operation.examples,
-    )(command)
+    name, about = operation.command.split()[-1], operation.description
+    return click.command(name, cls=kind, help=about, examples=operation.examples, **more)(command)
+
+
+def _open(operation: Operation, app: App) -> Collection:
+    """Return the collection of a command: what needs documents may choose another."""
+    return choose_collection(app) if operation.needs_documents else app.collection()
+
+
+def _say_what_is_left(result: Any, table: Table, first: int) -> None:
+    if hasattr(result, "to_hint") and (hint := result.to_hint()):
+        echo(hint, err=True)
+    if table.next:
+        echo(f"There are more: --limit shows them, or --after '{table.next}'.", err=True)
+    elif table.total and (last := first + len(table.rows)) < table.total:
+        echo(f"{first + 1:,} to {last:,} of {table.total:,}: --limit shows more.", err=True)
 
 
 def _make_option(operation: Operation, parameter: Parameter) -> Any:
@@ -107,12 +118,17 @@ def _make_option(operation: Operation, parameter: Parameter) -> Any:
     flag = f"--{parameter.name.replace('_', '-')}"
     if parameter.is_flag:
         return click.option(flag, parameter.name, is_flag=True, help=about)
+    if parameter.is_list:
+        flag = flag.removesuffix("s")
+        return click.option(flag, parameter.name, multiple=True, help=f"{about}; may be repeated")
     bounds = parameter.bounds
     kind: click.ParamType[Any] | None = None
     if parameter.choices:
         kind = click.Choice(parameter.choices)
     elif parameter.type is int:
         kind = click.IntRange(bounds.get("ge"), bounds.get("le"))
+    elif parameter.type is float:
+        kind = click.FloatRange(bounds.get("ge"), bounds.get("le"))
     return click.option(
         flag,
         parameter.name,

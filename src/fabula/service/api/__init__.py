@@ -15,13 +15,11 @@ from fabula.service.api import (
     decisions,
     documents,
     jobs,
-    keys,
     operations,
     passages,
     queries,
     session,
     uploads,
-    usage,
 )
 
 ROUTERS = (
@@ -36,8 +34,6 @@ ROUTERS = (
     decisions.router,
     annotation_layers.router,
     choices.router,
-    usage.router,
-    keys.router,
     session.router,
 )
 """In the order of the OpenAPI document."""

@@ -13,8 +13,9 @@ from fastapi.responses import Response
 
 from fabula.app.annotating import remove_layer
 from fabula.jobs.idempotency import Idempotency
+from fabula.jobs.job import Job
 from fabula.jobs.start import ImportOptions, begin_build, begin_import
-from fabula.service.api.jobs import JobView, respond_accepted
+from fabula.service.api.jobs import respond_accepted
 from fabula.service.core.annotation_layers import export_layers
 from fabula.service.core.views import document_of
 from fabula.service.http.dependencies import FilledCollection, ReadDocument, Reader, State, Writer
@@ -38,7 +39,7 @@ FormatName = Annotated[
     "/collections/{collection}/documents/{document}/annotations/import",
     status_code=202,
     summary="Import annotations",
-    response_model=JobView,
+    response_model=Job,
     openapi_extra={
         "requestBody": {
             "required": True,

@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.errors import NotFound
 from fabula.jobs.idempotency import Idempotency
-from fabula.service.api.jobs import JobView, respond_accepted
+from fabula.jobs.job import Job
+from fabula.service.api.jobs import respond_accepted
 from fabula.service.core import library_changes
 from fabula.service.core.library_changes import DroppedView, change_description
 from fabula.service.core.paging import Page, make_cursor, read_cursor, take_page
@@ -95,7 +96,7 @@ def show_collection(collection: FilledCollection, caller: Reader) -> CollectionW
     "/collections/{collection}",
     status_code=202,
     summary="Remove a collection",
-    response_model=JobView,
+    response_model=Job,
 )
 def remove_collection(
     request: Request, state: State, collection: FilledCollection, caller: Admin, key: Key = None

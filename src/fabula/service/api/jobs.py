@@ -1,20 +1,18 @@
-"""Jobs: list, watch, cancel, retry, resume."""
+"""Watch a job, and answer that one was begun. What else is done with jobs are operations."""
 
 from __future__ import annotations
 
 import re
 import threading
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header
 from fastapi.responses import Response
+from pydantic import TypeAdapter
 
-from fabula.jobs.job import Item, ItemState, Job, JobState, Kind
-from fabula.service.core.paging import Page, make_cursor, read_cursor, take_page
-from fabula.service.core.views import MoneyView, UsageByStep, View
-from fabula.service.http.dependencies import Caller, Reader, State, Writer
-from fabula.service.http.parameters import After, Limit
+from fabula.jobs.job import Job
+from fabula.service.http.dependencies import Caller, Reader, State
 from fabula.service.http.streams import MEDIA_TYPE, EventStream
 from fabula.service.state import ServiceState
 
@@ -24,96 +22,7 @@ POLL_SECONDS = 1.0
 """How often a stream of a job's events checks whether its reader is still connected."""
 
 
-class JobStepView(View):
-    """The pieces of work of a step that are done, and those that are known so far."""
-
-    done: int
-    expected: int
-
-
-def _view_steps(steps: Mapping[str, tuple[int, int]]) -> dict[str, JobStepView]:
-    return {name: JobStepView(done=done, expected=known) for name, (done, known) in steps.items()}
-
-
-class ItemView(View):
-    """An item of a job: a file, a document, or the collection itself.
-
-    `source` is the source of its document. `steps` are only there while the item is running.
-    `left_out` is how many characters of the file are not in the document's text, by kind, and
-    `warnings` say what was wrong with the file. `result` says how many annotations were imported,
-    and of these how many stand where the file says (`in_place`), were found elsewhere (`moved`) or
-    nowhere (`orphaned`), and were not looked for everywhere (`untried`).
-    """
-
-    source: str
-    state: ItemState
-    document: str
-    title: str
-    steps: dict[str, JobStepView]
-    usage: UsageByStep
-    gaps: int
-    left_out: dict[str, int]
-    warnings: list[str]
-    result: dict[str, int]
-    error: str
-
-    @classmethod
-    def of(cls, item: Item) -> Self:
-        """Return the view of an item."""
-        names = ("source", "state", "document", "title", "gaps", "error")
-        fields = {name: getattr(item, name) for name in names}
-        return cls(
-            **fields,
-            steps=_view_steps(item.steps),
-            usage=item.usage,
-            left_out=dict(item.left_out),
-            warnings=list(item.warnings),
-            result=dict(item.result),
-        )
-
-
-class JobView(MoneyView):
-    """A job and its progress.
-
-    `counts` is the number of its items by state; a list of jobs leaves out `items`. `steps` are
-    those of all items together; while the job runs, one of them is not done. `eta` is the estimated
-    remaining time in seconds. `problem` says why the job failed, is paused, or waits, to keys that
-    may write.
-    """
-
-    id: str
-    kind: Kind
-    collection: str
-    state: JobState
-    cancelling: bool
-    created_by: str
-    created_at: str
-    updated_at: str
-    version: int
-    options: dict[str, Any]
-    counts: dict[str, int]
-    steps: dict[str, JobStepView]
-    items: list[ItemView] | None
-    usage: UsageByStep
-    eta: float | None
-    problem: str
-
-    @classmethod
-    def of(cls, job: Job, *, items: bool = True) -> Self:
-        """Return the view of a job, with or without its items."""
-        names = (
-            *("id", "kind", "collection", "state", "cancelling", "created_by", "created_at"),
-            *("updated_at", "version", "money", "eta", "problem"),
-        )
-        return cls(
-            **{name: getattr(job, name) for name in names},
-            options=dict(job.options),
-            counts=dict(job.counts),
-            steps=_view_steps(job.steps),
-            unpriced=list(job.unpriced),
-            items=[ItemView.of(item) for item in job.items] if items else None,
-            usage=job.usage,
-        )
+JOB = TypeAdapter(Job)
 
 
 class JobEvents:
@@ -139,7 +48,7 @@ class JobEvents:
                 # A stream may last for hours, and the key may have been revoked meanwhile.
                 if not self._service_state.keys.holds(self._caller):
                     return
-                yield "snapshot", JobView.of(job).model_dump(mode="json")
+                yield "snapshot", JOB.dump_python(job, mode="json")
             if job.is_over:
                 yield "end", {"state": job.state, "version": job.version}
                 return
@@ -166,33 +75,11 @@ class JobEvents:
 def respond_accepted(job: Job) -> Response:
     """Return the response 202 for a job that was started or changed; it is stored by now."""
     return Response(
-        JobView.of(job).model_dump_json(),
+        JOB.dump_json(job),
         202,
         {"Location": f"/api/v1/jobs/{job.id}"},
         media_type="application/json",
     )
-
-
-@router.get("/jobs", summary="List jobs")
-def list_jobs(
-    service_state: State,
-    caller: Reader,
-    state: JobState | None = None,
-    limit: Limit = 50,
-    after: After = "",
-) -> Page[JobView]:
-    """List the jobs of the collections that your key may see, the newest first."""
-    [begin] = read_cursor(after, str) or ("",)
-    jobs = service_state.jobs.list(caller, state or "", limit + 1, begin)
-    page, more = take_page(jobs, limit)
-    items = [JobView.of(job, items=False) for job in page]
-    return Page(items=items, next=make_cursor(page[-1].place) if more else None)
-
-
-@router.get("/jobs/{job}", summary="A job")
-def show_job(service_state: State, caller: Reader, job: str) -> JobView:
-    """Return a job with its progress and its items."""
-    return JobView.of(service_state.jobs.find(caller, job))
 
 
 @router.get(
@@ -224,23 +111,3 @@ def watch_job(
         JobEvents(service_state, caller, watched, int(version[0]) if version else -1),
         lambda name, data: str(data.get("version", "")),
     )
-
-
-@router.post("/jobs/{job}/cancel", status_code=202, summary="Cancel a job", response_model=JobView)
-def cancel_job(service_state: State, caller: Writer, job: str) -> Response:
-    """Cancel a job. No further call is started; running calls end, as they are paid for. Documents
-    that are not finished by then stay as they were.
-    """
-    return respond_accepted(service_state.jobs.cancel(caller, job))
-
-
-@router.post("/jobs/{job}/retry", status_code=202, summary="Retry a job", response_model=JobView)
-def retry_job(service_state: State, caller: Writer, job: str) -> Response:
-    """Run failed and cancelled items again. Replies that were paid for are not paid for again."""
-    return respond_accepted(service_state.jobs.retry(caller, job))
-
-
-@router.post("/jobs/{job}/resume", status_code=202, summary="Resume a job", response_model=JobView)
-def resume_job(service_state: State, caller: Writer, job: str) -> Response:
-    """Resume a job that was paused: its budget was used up, or the graph was restored."""
-    return respond_accepted(service_state.jobs.resume(caller, job))

@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Query, Response
 from fastapi import Path as InPath
 from pydantic import ConfigDict, create_model
 
-from fabula.operations.kit import Operation, Parameter, Role, find_operations
+from fabula.jobs.callers import Role
+from fabula.operations.kit import Operation, Parameter, find_operations
 from fabula.service.http.dependencies import (
     Admin,
     AdminOfAll,
@@ -26,6 +27,7 @@ from fabula.service.http.route_rules import declare
 CALLERS: Mapping[Role, Any] = {"read": Reader, "write": Writer, "admin": Admin}
 BODY = "body"
 NO_CONTENT = 204
+"""The status of a response without the result."""
 
 
 def make_router() -> APIRouter:
@@ -46,15 +48,15 @@ def make_router() -> APIRouter:
 
 
 def _make_endpoint(operation: Operation) -> Callable[..., Any]:
-    def answer(state: Any, caller: Any, collection: Any = None, **values: Any) -> Any:
-        if operation.has_body:
-            values |= values.pop(BODY).model_dump()
-        result = state.run_operation(caller, operation, collection, values)
-        return None if operation.status == NO_CONTENT else result
+    def answer(service_state: Any, caller: Any, collection: Any = None, **values: Any) -> Any:
+        if body := values.pop(BODY, None):
+            values |= body.model_dump()
+        result = service_state.run_operation(caller, operation, collection, values)
+        return Response(status_code=NO_CONTENT) if operation.status == NO_CONTENT else result
 
     in_path = set(re.findall(r"{(\w+)}", operation.path))
     others = [each for each in operation.offered if each.name not in in_path]
-    declared = {"state": State, "caller": CALLERS[operation.role]}
+    declared = {"service_state": State, "caller": CALLERS[operation.role]}
     if operation.has_collection:
         declared["collection"] = (
             FilledCollection if operation.needs_documents else VisibleCollection
@@ -72,6 +74,8 @@ def _make_endpoint(operation: Operation) -> Callable[..., Any]:
         values: dict[str, Any] = {each.name: (each.annotation, each.default) for each in others}
         body = create_model(operation.name, __config__=ConfigDict(extra="forbid"), **values)
         declared[BODY] = Annotated[body, Body()]
+        if not any(each.is_required for each in others):
+            declared[BODY], defaults = Annotated[body | None, Body()], {BODY: None}
     answer.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             inspect.Parameter(

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fabula.jobs.idempotency import Idempotency
-from fabula.jobs.job import Item
+from fabula.jobs.job import Item, Job
 from fabula.jobs.start import (
     Estimate,
     IngestOptions,
@@ -25,7 +25,7 @@ from fabula.jobs.start import (
     text_item,
 )
 from fabula.jobs.uploads import Upload, label
-from fabula.service.api.jobs import JobView, respond_accepted
+from fabula.service.api.jobs import respond_accepted
 from fabula.service.core.errors import Problem
 from fabula.service.core.views import MoneyView, UsageByStep, View
 from fabula.service.http.dependencies import (
@@ -204,7 +204,7 @@ that reads the body while it arrives."""
     "/collections/{collection}/documents",
     status_code=202,
     summary="Add documents",
-    response_model=JobView,
+    response_model=Job,
     openapi_extra=BODY,
     responses={200: {"model": EstimateView, "description": "With dry_run: the expected cost."}},
 )
@@ -275,7 +275,7 @@ async def estimate_documents(
     "/collections/{collection}/build",
     status_code=202,
     summary="Build a graph",
-    response_model=JobView,
+    response_model=Job,
     responses={200: {"model": EstimateView, "description": "With dry_run: the expected cost."}},
 )
 def build(
@@ -315,7 +315,7 @@ def build(
     "/collections/{collection}/retry",
     status_code=202,
     summary="Fill gaps",
-    response_model=JobView,
+    response_model=Job,
 )
 def retry(
     request: Request,
@@ -336,7 +336,7 @@ def retry(
     "/collections/{collection}/reembed",
     status_code=202,
     summary="Recompute embeddings",
-    response_model=JobView,
+    response_model=Job,
     responses={200: {"model": EstimateView, "description": "With dry_run: the expected cost."}},
 )
 def reembed(

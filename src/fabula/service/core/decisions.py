@@ -12,10 +12,10 @@ from fabula.jobs.start import begin_build
 from fabula.service.core.views import View
 
 if TYPE_CHECKING:
+    from fabula.jobs.audit import Audit
     from fabula.jobs.callers import Caller
     from fabula.jobs.job import Job
     from fabula.jobs.queue import Jobs
-    from fabula.service.core.audit import Audit
 
 
 class DecisionView(View):

@@ -12,8 +12,8 @@ from fabula.service.core.views import View
 from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
+    from fabula.jobs.audit import Audit
     from fabula.jobs.callers import Caller
-    from fabula.service.core.audit import Audit
 
 
 class DroppedView(View):

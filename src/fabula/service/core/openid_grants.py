@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from fabula.config.serving import GroupGrant, Serving, read_group_grant
-from fabula.jobs.callers import ROLES, Caller
-from fabula.operations.kit import Role
+from fabula.jobs.callers import ROLES, Caller, Role
 
 MAX_NAME_CHARACTERS = 100
 MAX_GROUPS = 1000

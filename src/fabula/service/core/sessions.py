@@ -9,7 +9,8 @@ from typing import Any
 
 from fabula.config.serving import Serving
 from fabula.jobs.callers import PERSON, Caller
-from fabula.service.core.keys import MAX_SECRET_CHARACTERS, Keys, digest, make_caller
+from fabula.operations.keys import digest
+from fabula.service.core.keys import MAX_SECRET_CHARACTERS, Keys, make_caller
 from fabula.service.core.openid_grants import NoGrant, find_openid_caller, select_claims
 from fabula.store import Store
 

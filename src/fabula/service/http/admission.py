@@ -16,9 +16,9 @@ from fabula.config.serving import Serving
 from fabula.errors import FabulaError, Forbidden, TooLarge
 from fabula.graph.nesting import find_excess
 from fabula.jobs.callers import VISITOR_ID, Caller, Quotas
+from fabula.operations.keys import PREFIX
 from fabula.service.core.caller_limits import RequestLimit
 from fabula.service.core.errors import ClientLeft, Misdirected, Problem, Unauthorized, Unavailable
-from fabula.service.core.keys import PREFIX
 from fabula.service.core.sessions import COOKIE
 from fabula.service.http.errors import is_for_people, respond
 from fabula.service.http.openid import OpenID

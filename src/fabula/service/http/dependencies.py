@@ -9,8 +9,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from fabula.app.collection import Collection
 from fabula.errors import Forbidden
-from fabula.jobs.callers import PERSON, ROLES, Caller, Quotas
-from fabula.operations.kit import Role
+from fabula.jobs.callers import PERSON, ROLES, Caller, Role
 from fabula.service.core.views import document_of
 from fabula.service.http.admission import Admission
 from fabula.service.http.parameters import ReadUntil
@@ -25,7 +24,6 @@ __all__ = [
     "Admin",
     "AdminOfAll",
     "Caller",
-    "Quotas",
     "Reader",
     "VisibleCollection",
     "Writer",

@@ -11,22 +11,17 @@ import logging
 import re
 import secrets
 import time
-from contextvars import ContextVar
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fabula import tracing
+from fabula.jobs.audit import REQUEST
 from fabula.service.observe.metrics import Metrics
 
 LOG = logging.getLogger("fabula.service")
 ID = "X-Request-Id"
-REQUEST: ContextVar[str] = ContextVar("request", default="")
-"""The id of the current request, in all its threads.
-
-It is always made here and never taken from the client, so that no two requests share one in the log
-or the audit. The client's trace id is logged beside it."""
 ESCAPE = codecs.getencoder("unicode_escape")
 """Looked up at import: the codec is a module, which can't be loaded once the process has run out of
 file descriptors."""

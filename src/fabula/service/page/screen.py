@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from fastapi import APIRouter
 
-from fabula.operations.kit import Role
+from fabula.jobs.callers import Role
 
 
 class Screen(NamedTuple):

@@ -12,17 +12,18 @@ from fastapi.responses import RedirectResponse, Response
 
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import FabulaError
+from fabula.jobs.callers import Role
 from fabula.jobs.ledger import GroupBy
 from fabula.models.cache import CacheInfo, ResponseCache
 from fabula.models.providers import LOCAL, split_provider
-from fabula.operations.kit import Role
+from fabula.operations import keys as operations
+from fabula.operations.usage import usage
 from fabula.service.core.choices import settings_of
 from fabula.service.core.errors import Problem, status_of
 from fabula.service.http.dependencies import (
     ROLES,
     AdminOfAll,
     Caller,
-    Quotas,
     Reader,
     State,
 )
@@ -67,25 +68,23 @@ def make_key(
     money_a_month: Money = "",
 ) -> Response:
     """Create a key, and show it this one time."""
-    quotas = Quotas(
-        int(tokens_a_day) if tokens_a_day.strip() else None,
-        int(tokens_a_month) if tokens_a_month.strip() else None,
-        float(money_a_day) if money_a_day.strip() else None,
-        float(money_a_month) if money_a_month.strip() else None,
-    )
     key, key_error, status = "", "", 201
     names = [name for field in collections for name in field.replace(",", " ").split()]
     try:
         if not (every or names):
             raise Problem("Enter the collections that the key may read, or choose all.")
-        id, key = state.keys.make(
+        made = operations.make_key(
+            state.asker(caller),
             name,
             role,
-            None if every else names,
-            days=int(days) if days.strip() else None,
-            quotas=quotas,
+            None if every else tuple(names),
+            int(days) if days.strip() else None,
+            int(tokens_a_day) if tokens_a_day.strip() else None,
+            int(tokens_a_month) if tokens_a_month.strip() else None,
+            float(money_a_day) if money_a_day.strip() else None,
+            float(money_a_month) if money_a_month.strip() else None,
         )
-        state.audit.record_key(caller, id, name, role, None if every else names)
+        key = made.key
     except FabulaError as error:
         key_error, status = error.message, status_of(error)
         if status >= 500:
@@ -99,14 +98,13 @@ def make_key(
 @router.post("/admin/keys/{id}/revoke")
 def revoke_key(state: State, caller: AdminOfAll, id: str) -> Response:
     """Revoke a key at once."""
-    state.keys.revoke(id)
-    state.audit.record(caller, "revoke key", id)
+    operations.revoke_key(state.asker(caller), id)
     return RedirectResponse("/admin#access-keys", 303)
 
 
 def _lay_out(state: ServiceState, caller: Caller, by: GroupBy, before: str) -> dict[str, Any]:
     """Return the values of the template that the caller may see."""
-    app, is_admin = state.app, caller.may_all
+    app, is_admin, asker = state.app, caller.may_all, state.asker(caller)
     values: dict[str, Any] = {
         "is_admin": is_admin,
         "version": version("fabula"),
@@ -115,7 +113,7 @@ def _lay_out(state: ServiceState, caller: Caller, by: GroupBy, before: str) -> d
         "by": by,
         "bys": get_args(GroupBy),
         "days": USAGE_DAYS,
-        "usage": state.ledger.usage(by, "" if is_admin else caller.id, days=USAGE_DAYS),
+        "usage": usage(asker, by, USAGE_DAYS).rows,
         "left": state.ledger.tokens_left(caller),
         "quotas": caller.quotas.limits(),
         "settings": settings_of(app.settings, caller),
@@ -124,16 +122,16 @@ def _lay_out(state: ServiceState, caller: Caller, by: GroupBy, before: str) -> d
     }
     if is_admin:
         dumps = state.daily_dump.describe()
-        changes, more = state.audit.acts(MAX_CHANGES, before)
+        changes = operations.audit(asker, MAX_CHANGES, before)
         values |= {
             "where": "an external server" if app.settings.neo4j_uri else "Fabula's own server",
             "dumps": dumps,
             "next_dump": datetime.fromtimestamp(dumps.next_at, UTC).isoformat(),
             "indexes": _indexes(state),
             "cache": _cache(state),
-            "keys": state.keys.list(),
-            "changes": changes,
-            "next": more,
+            "keys": operations.list_keys(asker).rows,
+            "changes": changes.rows,
+            "next": changes.next,
         }
     return values
 

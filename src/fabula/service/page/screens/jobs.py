@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
@@ -24,7 +24,7 @@ from fabula.models.progress import (
     WAIT,
 )
 from fabula.models.usage import sum_usage
-from fabula.service.core.paging import make_cursor, read_cursor, take_page
+from fabula.operations import jobs as operations
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, Reader, State, Writer
 from fabula.service.page.rendering import show, show_part
@@ -77,6 +77,11 @@ STEP_WORDS: Mapping[str, str] = {
 """What the page calls steps of jobs, beside those that a graph names itself."""
 STATE_ORDER = ("running", "failed", "queued")
 """States of items in the order of the list; the others follow."""
+CHANGES = {
+    "cancel": operations.cancel_job,
+    "retry": operations.retry_job,
+    "resume": operations.resume_job,
+}
 MINUTE_SECONDS, HOUR_SECONDS = 60, 3600
 
 
@@ -89,12 +94,10 @@ def list_jobs(
     after: Annotated[str, Query(max_length=500)] = "",
 ) -> Response:
     """Show the jobs, the newest first."""
-    [begin] = read_cursor(after, str) or ("",)
-    jobs = service_state.jobs.list(caller, state or "", PAGE_SIZE + 1, begin)
-    page, more = take_page(jobs, PAGE_SIZE)
+    found = operations.list_jobs(service_state.asker(caller), state, PAGE_SIZE, after)
     values = {
-        "jobs": page,
-        "next": make_cursor(page[-1].place) if more else "",
+        "jobs": found.rows,
+        "next": found.next or "",
         "state": state or "",
         "states": STATES,
         "names": NAMES,
@@ -106,7 +109,7 @@ def list_jobs(
 @router.get("/jobs/{id}")
 def show_job(request: Request, service_state: State, caller: Reader, id: str) -> Response:
     """Show a job; the script of the page keeps it up to date."""
-    job = service_state.jobs.find(caller, id)
+    job = operations.show_job(service_state.asker(caller), id)
     values = {"collection": job.collection, **_lay_out(service_state, job, caller)}
     return show(request, "job.html", values)
 
@@ -114,28 +117,16 @@ def show_job(request: Request, service_state: State, caller: Reader, id: str) ->
 @router.get("/jobs/{id}/part")
 def show_job_part(service_state: State, caller: Reader, id: str) -> Response:
     """Render the part of a job's screen that changes, which its script puts in."""
-    job = service_state.jobs.find(caller, id)
+    job = operations.show_job(service_state.asker(caller), id)
     return show_part("job_part.html", _lay_out(service_state, job, caller))
 
 
-@router.post("/jobs/{id}/cancel")
-def cancel(service_state: State, caller: Writer, id: str) -> Response:
-    """Cancel a job; it ends as soon as its current model calls have ended."""
-    service_state.jobs.cancel(caller, id)
-    return RedirectResponse(address("jobs", id), 303)
-
-
-@router.post("/jobs/{id}/retry")
-def retry(service_state: State, caller: Writer, id: str) -> Response:
-    """Run the failed or cancelled items of a job again."""
-    service_state.jobs.retry(caller, id)
-    return RedirectResponse(address("jobs", id), 303)
-
-
-@router.post("/jobs/{id}/resume")
-def resume(service_state: State, caller: Writer, id: str) -> Response:
-    """Resume a job that was paused: its budget was used up, or the graph was restored."""
-    service_state.jobs.resume(caller, id)
+@router.post("/jobs/{id}/{what}")
+def change_job(
+    service_state: State, caller: Writer, id: str, what: Literal["cancel", "retry", "resume"]
+) -> Response:
+    """Cancel a job, run its failed or cancelled items again, or let a paused one go on."""
+    CHANGES[what](service_state.asker(caller), id)
     return RedirectResponse(address("jobs", id), 303)
 
 
@@ -149,7 +140,8 @@ def _lay_out(service_state: ServiceState, job: Job, caller: Caller) -> dict[str,
         "is_over": job.is_over,
         "words": STATE_WORDS,
         "steps": [
-            (STEP_WORDS.get(name, name), done, known) for name, (done, known) in job.steps.items()
+            (STEP_WORDS.get(name, name), step.done, step.expected)
+            for name, step in job.steps.items()
         ],
         "items": [_item(item) for item in items[:MAX_ITEMS]],
         "more": max(0, len(items) - MAX_ITEMS),
@@ -170,15 +162,13 @@ def _place_in_list(item: Item) -> int:
 
 
 def _item(item: Item) -> dict[str, Any]:
-    done = sum(done for done, _ in item.steps.values())
-    known = sum(known for _, known in item.steps.values())
     return {
         "name": item.title or source_name(item.source),
         "source": source_name(item.source),
         "state": item.state,
         "document": item.document if item.state in ("succeeded", "unchanged") else "",
-        "done": done,
-        "known": known,
+        "done": sum(step.done for step in item.steps.values()),
+        "known": sum(step.expected for step in item.steps.values()),
         "calls": sum(step.calls for step in item.usage.values()),
         "gaps": item.gaps,
         "left_out": describe_left_out(item.left_out),

@@ -175,7 +175,7 @@ def add_note(
     typed = {"quote": quote, "at": at, "body": _unify_lines(body), "tag": tag}
     try:
         note = state.run_operation(
-            caller, find_operation("notes add"), collection, {"document": entry.id, **typed}
+            caller, find_operation("notes.add"), collection, {"document": entry.id, **typed}
         )
     except FabulaError as error:
         status = status_of(error)
@@ -215,7 +215,7 @@ def edit_note(
     try:
         state.run_operation(
             caller,
-            find_operation("notes edit"),
+            find_operation("notes.edit"),
             collection,
             {"document": entry.id, "note": note, **typed},
         )
@@ -263,7 +263,7 @@ def remove_note(
     entry = document_of(collection, document)
     state.run_operation(
         caller,
-        find_operation("notes remove"),
+        find_operation("notes.remove"),
         collection,
         {"document": entry.id, "note": note},
     )

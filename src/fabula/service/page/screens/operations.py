@@ -195,7 +195,7 @@ class _Found:
         self.last = self.first + len(table.rows)
         limit = asked.number("limit") if "limit" in names else 0
         self.previous = asked.address(first=max(self.first - limit, 0)) if self.first else ""
-        more = "first" in names and self.last < table.total
+        more = "first" in names and self.last < (table.total or 0)
         self.next = asked.address(first=self.last) if more else ""
         # What changed something is not run again for a file.
         kinds = () if asked.operation.changes else MEDIA_TYPES
