@@ -71,4 +71,5 @@ def _find_counts(
 
 
 def _statistics(revision: str, known: dict[str, Any], terms: Collection[str]) -> WordStatistics:
-    return WordStatistics({term: known[term] for term in terms}, *known[_ALL], revision)
+    total, mean_length = known[_ALL]
+    return WordStatistics({term: known[term] for term in terms}, total, mean_length, revision)
