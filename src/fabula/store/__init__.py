@@ -240,6 +240,8 @@ class Store(Database):
 
     def count_passages(self, collection: str = "") -> int:
         """Return how many passages a collection has, or all have together."""
+        if collection:
+            return self.sum_passages(collection)[0]
         [row] = self.rows("core/count_checked", collection=collection, document="")
         return int(row["passages"])
 
@@ -805,19 +807,17 @@ class Store(Database):
 
     def find_chunks(self, document: Entry, first: int, last: int) -> list[dict[str, Any]]:
         """Return the chunks that hold any character from `first` to before `last`, in order."""
-        if first >= self.until:
-            return []
-        rows = self.rows("core/find_text", **_place_of(document), first=first, last=last)
-        return self._cut(document, rows)
+        return self.find_chunks_of_spans(document, [(first, last)])
 
     def find_chunks_of_spans(
         self, document: Entry, spans: Sequence[tuple[int, int]]
     ) -> list[dict[str, Any]]:
         """Return the chunks that hold any character of any span, in text order, each once."""
         ranges = [list(span) for span in spans if span[0] < self.until]
-        return self._cut(
-            document, self.rows("core/find_texts", **_place_of(document), spans=ranges)
-        )
+        if not ranges:
+            return []
+        rows = self.rows("core/find_text", **_place_of(document), spans=ranges)
+        return self._cut(document, rows)
 
     def _cut(self, document: Entry, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return chunks in text order as far as the reader has read; the last one may be cut."""
