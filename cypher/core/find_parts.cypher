@@ -4,7 +4,9 @@
 // $limit       how many
 CYPHER 25
 MATCH (part:Part)
-WHERE part.id > $after AND part.collection = $collection
+// '0' follows '/': ids of other collections are outside of these two.
+WHERE part.id > CASE $after WHEN '' THEN $collection + '/' ELSE $after END
+  AND part.id < $collection + '0' AND part.collection = $collection
 RETURN part.id AS id, part.graph AS graph, part.document AS document, part.made_from AS made_from
 ORDER BY id
 LIMIT $limit

@@ -206,8 +206,7 @@ def profiled(store: Store, graph: Sequence[Part]) -> dict[str, Profile]:
         "core/find_chunks": everywhere | chunks,
         "core/find_neighbours": everywhere | chunks,
         "core/find_sources": everywhere | chunks,
-        "core/find_text": nearest | {"first": 0, "last": 1000},
-        "core/find_texts": nearest | {"spans": [[0, 1000], [5000, 5001]]},
+        "core/find_text": nearest | {"spans": [[0, 1000], [5000, 5001]]},
         "core/find_place": nearest | {"at": "i", "index": -1},
         "core/find_passages_on_chunks": nearest | chunks,
         "aspects/find_bottom_up": everywhere | {"limit": STARTS, "depth": STARTS, "covering": 0.1},
@@ -305,6 +304,8 @@ OWN = (
     "core/switch_out",
     "core/switch_out_collection_part",
     "core/find_nodes",
+    "core/find_parts",
+    "core/sum_passages",
 )
 """Statements that are also asked of what belongs to a collection itself, and to no document."""
 
@@ -318,7 +319,7 @@ def test_what_belongs_to_a_collection_itself_is_found_without_reading_other_coll
         "document": "0" * 20 if name == "core/switch_out_collection_part" else "",
         "graph": "identities",
         "after": "",
-        "limit": 10,
+        "limit": 100,
         "embedding": "",
     }
     with connect(address) as store:
@@ -393,11 +394,15 @@ def add_documents(store: Store, collection: str, count: int) -> None:
 
 
 def add_own_nodes(store: Store, collection: str, count: int) -> None:
-    """Write elements that belong to the collection itself, as identities do."""
+    """Write elements, passages and parts that belong to the collection itself."""
     cypher(
         store,
-        "UNWIND range(1, $count) AS n CREATE (:Element:Identity {id: $collection + n, "
-        "collection: $collection, document: '', graph: 'identities', kind: 'identity'})",
+        "UNWIND range(1, $count) AS n "
+        "WITH n, {collection: $collection, document: '', graph: 'identities'} AS own "
+        "CREATE (element:Element:Identity {id: $collection + n, kind: 'identity'}) "
+        "CREATE (passage:Passage {id: $collection + 'p' + n, kind: 'report'}) "
+        "CREATE (part:Part {id: $collection + '/identities/' + n}) "
+        "SET element += own, passage += own, part += own",
         count=count,
         collection=collection,
     )

@@ -78,7 +78,6 @@ WITHOUT_PLACE = {
     "core/find_sections": "lists the sections of a text",
     "core/find_structures": "is cut by `TextStructure.up_to`",
     "core/find_text": "reads the text, which `reading.read` cuts at the place",
-    "core/find_texts": "reads the text, which `reading.read` cuts at the place",
     "core/find_whole_nodes": "is read for whole exports",
     "core/find_triples": "is compared with gold annotations",
     "core/find_vectors": "returns no text",

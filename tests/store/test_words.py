@@ -17,9 +17,11 @@ from fabula.graph.hits import Filters, Hit
 from fabula.graph.queries import for_embeddings, read_statement
 from fabula.server import Address
 from fabula.store import Store, schema
+from fabula.store.derived_values import DerivedValues
 from fabula.store.parts import lock_prefix, stage
 from fabula.store.rows import encode_vector
 from fabula.store.search_index import WordStatistics, count_query, question_terms, search_query
+from fabula.store.word_counts import count_words
 from fabula.text.document import Chunk
 from fabula.text.ids import chunk_id
 from graphs import (
@@ -294,7 +296,7 @@ def test_ranks_and_scores_of_a_collection_do_not_depend_on_others(mine: Store) -
     for parts in strangers[:5]:
         mine.remove(OTHER, document_id(parts))
     assert seen() == before, "after some were removed"
-    mine._word_counts = type(mine._word_counts)()
+    mine._derived = DerivedValues()
     assert seen() == before, "and in another process"
 
 
@@ -302,7 +304,7 @@ def test_what_a_search_reads_does_not_grow_with_other_collections(mine: Store) -
     def read() -> list[int]:
         terms = question_terms(QUESTION)
         words = search_query(
-            "default", mine._word_counts.count(mine, schema.TEXTS, "default", terms)
+            "default", count_words(mine, mine._derived, schema.TEXTS, "default", terms)
         )
         statement = for_embeddings(read_statement("core/find_near_or_alike"), DIMENSIONS, 1)
         parameters = {
@@ -388,7 +390,7 @@ def test_what_another_process_writes_counts_at_once(ready: Store, address: Addre
 
 def by_words_anew(store: Store, question: str) -> list[tuple[str, float]]:
     """What a search returns that has counted no word before."""
-    store._word_counts = type(store._word_counts)()
+    store._derived = DerivedValues()
     return by_words(store, question)
 
 

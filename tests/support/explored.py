@@ -15,7 +15,7 @@ from graphs import in_space, put, small_graph
 from stories import LIGHTHOUSE, WINTER
 
 OF_EPISODES = ("episodes", "recap")
-OF_FACTS = ("dwellings", "kinship", "possessions")
+OF_FACTS = ("facts",)
 OF_SPEECH = ("conversations", "said_about", "subjects")
 OF_ANNOTATIONS = ("annotated",)
 OF_DISCOURSE = ("causes", "story_order")

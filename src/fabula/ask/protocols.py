@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fabula.graph.hits import Filters, Hit, Source
-from fabula.graph.mode import GraphReader
-from fabula.graph.reading_place import ReadingPlace
+from fabula.graph.readers import GraphReader, StatementReader
 from fabula.graph.structure import TextStructure
 from fabula.models import Answerer, Embedder, Guide
 from fabula.models.counted import Meter
@@ -26,55 +25,38 @@ class QuestionModels(Protocol):
     """
 
     @property
-    def offline(self) -> bool:
-        """Whether there is no chat model."""
-        ...
+    def offline(self) -> bool: ...
 
     @property
-    def answer_tokens(self) -> int:
-        """The most tokens of an answer."""
-        ...
+    def answer_tokens(self) -> int: ...
 
     @property
-    def workers(self) -> Workers:
-        """The threads that wait for models."""
-        ...
+    def workers(self) -> Workers: ...
 
-    def window(self) -> int | None:
-        """Return how many tokens the chat model takes in a call; None if nobody knows."""
-        ...
+    def window(self) -> int | None: ...
 
-    def limit_window(self, tokens: int) -> None:
-        """Remember that the chat model takes no more than `tokens` in a call."""
-        ...
+    def limit_window(self, tokens: int) -> None: ...
 
-    def table(self, name: str) -> Any:
-        """Return the settings of the graph or mode of this name."""
-        ...
+    def table(self, name: str) -> Any: ...
 
-    def cost(self, steps: Mapping[str, Usage]) -> Cost:
-        """Return what the usage of steps costs."""
-        ...
+    def cost(self, steps: Mapping[str, Usage]) -> Cost: ...
 
-    def counted_embedder(self, meter: Meter) -> Embedder:
-        """Return the embedder of questions."""
-        ...
+    def counted_embedder(self, meter: Meter) -> Embedder: ...
 
-    def guide(self, meter: Meter) -> Guide:
-        """Return what rewrites a question and ranks passages."""
-        ...
+    def guide(self, meter: Meter) -> Guide: ...
 
-    def models(self, meter: Meter) -> Models:
-        """Return the models with which graphs are built; some modes ask them."""
-        ...
+    def models(self, meter: Meter) -> Models: ...
 
-    def answerer(self, meter: Meter) -> Answerer:
-        """Return what writes an answer from a context."""
-        ...
+    def answerer(self, meter: Meter) -> Answerer: ...
 
 
-class QuotationReader(Protocol):
-    """What verifying quotations reads of the graph; `fabula.store.Store` has it."""
+class AnswerReader(StatementReader, Protocol):
+    """What writing an answer reads of the graph; `fabula.store.Store` has it.
+
+    `fabula.app.across.CollectionsReader` reads several graphs.
+    """
+
+    def sources(self, collection: str, nodes: Sequence[str]) -> dict[str, list[Source]]: ...
 
     def find_quoted(
         self,
@@ -82,45 +64,19 @@ class QuotationReader(Protocol):
         passages: Sequence[str],
         phrases: Sequence[Sequence[Sequence[str]]],
         resembling: Sequence[str] = (),
-    ) -> list[Hit]:
-        """Return the chunks in which quotations may be, and those beside them, in text order."""
-        ...
+    ) -> list[Hit]: ...
 
-    def known_words(self, collection: str, words: Sequence[str]) -> set[str]:
-        """Return those of some words that a passage of a collection has."""
-        ...
+    def known_words(self, collection: str, words: Sequence[str]) -> set[str]: ...
 
-    def structures(self, collection: str, documents: Sequence[str]) -> dict[str, TextStructure]:
-        """Return where sections, pages and lines of documents begin, by the documents' ids."""
-        ...
-
-
-class AnswerReader(QuotationReader, Protocol):
-    """What writing an answer from passages reads of the graph; `fabula.store.Store` has it.
-
-    `fabula.app.across.CollectionsReader` reads several graphs.
-    """
-
-    @property
-    def place(self) -> ReadingPlace | None:
-        """The place of the reader; None for a reader of everything."""
-        ...
-
-    def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
-        """Return the rows of a statement over no embeddings; it is given the filters."""
-        ...
-
-    def sources(self, collection: str, nodes: Sequence[str]) -> dict[str, list[Source]]:
-        """Return the chunks that nodes rest on in text order, by the nodes' ids."""
-        ...
+    def structures(self, collection: str, documents: Sequence[str]) -> dict[str, TextStructure]: ...
 
 
 class QuestionReader(AnswerReader, GraphReader, Protocol):
     """What answering a question reads of the graph; `fabula.store.Store` has it."""
 
-    def count_parts(self, collection: str, document: str, graphs: Sequence[str]) -> dict[str, int]:
-        """Return how many parts each graph has in a collection or one document; zeros left out."""
-        ...
+    def count_parts(
+        self, collection: str, document: str, graphs: Sequence[str]
+    ) -> dict[str, int]: ...
 
     def refuse_unknown_filters(
         self,
@@ -128,6 +84,4 @@ class QuestionReader(AnswerReader, GraphReader, Protocol):
         aspects: Sequence[str],
         kinds: Sequence[str],
         elements: Sequence[str],
-    ) -> None:
-        """Raise NotFound for an aspect or a kind that no passage of a collection has."""
-        ...
+    ) -> None: ...

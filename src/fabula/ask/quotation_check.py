@@ -16,7 +16,7 @@ from typing import Literal
 from fabula.ask.answer import CITATION, AnswerPieces, ShorterContext, escape_citations
 from fabula.ask.checked_quotation import CheckedAnswer, CheckedQuotation, QuotationStatus
 from fabula.ask.offline_answer import quotations_of
-from fabula.ask.protocols import QuotationReader
+from fabula.ask.protocols import AnswerReader
 from fabula.ask.query import Quotations
 from fabula.ask.quotation_marks import QuotationReading, QuotedText, find_open, find_quoted
 from fabula.ask.quotation_match import (
@@ -72,7 +72,7 @@ class QuotationCheck:
     def __init__(
         self,
         setting: Quotations,
-        store: QuotationReader,
+        store: AnswerReader,
         filters: Filters,
         context: Sequence[Passage],
         structures: Mapping[str, TextStructure],

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from fabula.graph import Record
-from fabula.graph.entries import Entry
 from fabula.graph.hits import Filters, Hit, Passage, read_hit
-from fabula.graph.reading_place import ReadingPlace
+from fabula.graph.readers import GraphReader
 from fabula.graph.trace import Trace
 from fabula.models import Embedder, Guide, Reply
 from fabula.models.parallel import TaskGroup, Workers
@@ -20,7 +18,6 @@ from fabula.models.usage import Usage
 from fabula.text.document import Vector
 
 if TYPE_CHECKING:
-    from fabula.graph.unread import IsUnread
     from fabula.models.prices import Cost
 
 Made = TypeVar("Made")
@@ -32,100 +29,6 @@ class NoOptions(BaseModel):
     """The settings of a mode that has none."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class GraphReader(Protocol):
-    """What a mode may read of the graph; `fabula.store.Store` has it.
-
-    For a reader with a place it answers as the reader knows the document: statements are given
-    `$until`, and rows that print a name which was not read are left out.
-    """
-
-    @property
-    def place(self) -> ReadingPlace | None:
-        """The place of the reader; None for a reader of everything."""
-        ...
-
-    @property
-    def is_unread(self) -> IsUnread | None:
-        """Whether a text prints a name that the reader has not read; None without a place."""
-        ...
-
-    def nearest(self, vector: Vector, limit: int, filters: Filters, model: str) -> list[Hit]:
-        """Return the `limit` passages of highest cosine with `vector`, best first.
-
-        Raises:
-            SpaceError: The collection's embeddings are not of that model.
-
-        """
-        ...
-
-    def nearest_elements(
-        self, vector: Vector, limit: int, filters: Filters, model: str, kinds: Sequence[str] = ()
-    ) -> list[Hit]:
-        """Return the `limit` elements of these kinds of highest cosine, best first."""
-        ...
-
-    def search_hybrid(
-        self, vector: Vector, question: str, limit: int, filters: Filters, model: str
-    ) -> tuple[list[Hit], list[Hit]]:
-        """Return the `limit` nearest passages, and those with most of the question's words."""
-        ...
-
-    def search_elements(
-        self, question: str, kind: str, limit: int, filters: Filters
-    ) -> dict[str, float]:
-        """Return the elements of a kind with most of the question's words, with their scores."""
-        ...
-
-    def find_related(
-        self, statement: str, filters: Filters, passages: Sequence[str]
-    ) -> dict[str, list[Hit]]:
-        """Return what a statement finds for some passages, by their ids, as far as it was read."""
-        ...
-
-    def vectors(self, collection: str, nodes: Sequence[str]) -> dict[str, Vector]:
-        """Return the embeddings of some nodes, by their ids."""
-        ...
-
-    def documents(self, collection: str) -> Iterator[Entry]:
-        """Return all documents of a collection by title."""
-        ...
-
-    def collection_parts(self, collection: str) -> dict[str, Record]:
-        """Return what the parts of a collection itself were made from, by their graphs."""
-        ...
-
-    def search_vectors(
-        self, statement: str, vector: Vector, filters: Filters, model: str, **parameters: Any
-    ) -> list[dict[str, Any]]:
-        """Return the rows of a statement over embeddings; it is given the filters."""
-        ...
-
-    def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
-        """Return the rows of a statement over no embeddings; it is given the filters."""
-        ...
-
-    def read_unchecked(
-        self, statement: str, filters: Filters, **parameters: Any
-    ) -> list[dict[str, Any]]:
-        """Return the rows of a statement, also if they print a name that the reader has not read.
-
-        Whole elements have such names: who asks for them restricts them afterwards.
-        """
-        ...
-
-    def cached(
-        self,
-        name: str,
-        collection: str,
-        document: str,
-        graphs: Sequence[str],
-        make: Callable[[], Made],
-        uses: Sequence[str] = (),
-    ) -> Made | None:
-        """Return what `make` makes of graphs, kept by `name` until one of them changes."""
-        ...
 
 
 def _no_prices(usage: Mapping[str, Usage]) -> Cost:

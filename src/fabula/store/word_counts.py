@@ -2,94 +2,74 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection
+from typing import Any
 
 from fabula.store.database import Database
+from fabula.store.derived_values import DerivedValues
 from fabula.store.parts import lock_prefix
 from fabula.store.search_index import WordStatistics, count_query
 
-MAX_COLLECTIONS = 256
-MAX_WORDS = 50_000
-"""How many words of a collection are remembered, more than questions use: 10 MB for all of them."""
+_ALL = ""
+"""The term whose count is that of all nodes, with their mean length."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """The counts of a collection at one revision of it."""
+def recall_words(
+    derived: DerivedValues, index: str, collection: str, terms: Collection[str]
+) -> WordStatistics | None:
+    """Return the statistics as they were counted last; None if one of the terms was not.
 
-    revision: str = ""
-    total: int = 0
-    mean_length: float = 0.0
-    by_query: Mapping[str, int] = field(default_factory=dict)
-
-
-class WordCounts:
-    """Counts words in the full-text indexes; safe to share between threads."""
-
-    def __init__(self) -> None:
-        """Begin with nothing in memory."""
-        self._lock = threading.Lock()
-        self._counts: OrderedDict[tuple[str, str], _Counts] = OrderedDict()
-
-    def recall(self, index: str, collection: str, terms: Iterable[str]) -> WordStatistics | None:
-        """Return the statistics as they were counted last; None if one of the terms was not.
-
-        They are outdated if the collection has another revision by now.
-        """
-        known = self._read(index, collection)
-        queries = {term: count_query(collection, term) for term in terms}
-        if not known.revision or any(query not in known.by_query for query in queries.values()):
-            return None
-        return _statistics(known, queries)
-
-    def count(
-        self, store: Database, index: str, collection: str, terms: Iterable[str]
-    ) -> WordStatistics:
-        """Return how many nodes of a collection have each term now, in one round trip."""
-        queries = {term: count_query(collection, term) for term in terms}
-        known = self._read(index, collection)
-        missing = [query for query in queries.values() if query not in known.by_query]
-        [row] = store.rows(
-            "core/count_words",
-            locks=lock_prefix(collection),
-            index_name=index,
-            revision=known.revision,
-            all=count_query(collection),
-            missing=missing,
-            queries=list(queries.values()),
-        )
-        counts = {counted["query"]: int(counted["nodes"]) for counted in row["counts"]}
-        if row["totals"]:
-            [totals] = row["totals"]
-            mean_length = float(totals["mean_length"] or 0.0)
-            current = _Counts(row["revision"], int(totals["nodes"]), mean_length, counts)
-        else:
-            current = replace(known, by_query={**known.by_query, **counts})
-        self._save(index, collection, current)
-        return _statistics(current, queries)
-
-    def _read(self, index: str, collection: str) -> _Counts:
-        with self._lock:
-            return self._counts.get((index, collection)) or _Counts()
-
-    def _save(self, index: str, collection: str, counts: _Counts) -> None:
-        if len(counts.by_query) > MAX_WORDS:
-            counts = _Counts()
-        with self._lock:
-            self._counts[index, collection] = counts
-            self._counts.move_to_end((index, collection))
-            while len(self._counts) > MAX_COLLECTIONS:
-                self._counts.popitem(last=False)
+    They are outdated if the collection has another revision by now.
+    """
+    revision, known = _find_counts(derived, index, collection, terms)
+    if not revision or any(term not in known for term in terms):
+        return None
+    return _statistics(revision, known, terms)
 
 
-def _statistics(counts: _Counts, queries: Mapping[str, str]) -> WordStatistics:
-    """Return the statistics of terms, each with the query that counts it."""
-    return WordStatistics(
-        {term: counts.by_query[query] for term, query in queries.items()},
-        counts.total,
-        counts.mean_length,
-        counts.revision,
+def count_words(
+    store: Database, derived: DerivedValues, index: str, collection: str, terms: Collection[str]
+) -> WordStatistics:
+    """Return how many nodes of a collection have each term now, in one round trip."""
+    revision, known = _find_counts(derived, index, collection, terms)
+    queries = {term: count_query(collection, term) for term in terms}
+    [row] = store.rows(
+        "core/count_words",
+        locks=lock_prefix(collection),
+        index_name=index,
+        revision=revision,
+        all=count_query(collection),
+        missing=[query for term, query in queries.items() if term not in known],
+        queries=list(queries.values()),
     )
+    nodes = {counted["query"]: int(counted["nodes"]) for counted in row["counts"]}
+    counts: dict[str, Any] = {
+        term: nodes[query] for term, query in queries.items() if query in nodes
+    }
+    for totals in row["totals"]:  # there are some if the revision is new: then all were counted
+        counts[_ALL] = int(totals["nodes"]), float(totals["mean_length"] or 0.0)
+    for term, count in counts.items():
+        derived.save(("words", index, collection, term), row["revision"], count)
+    return _statistics(row["revision"], known | counts, terms)
+
+
+def _find_counts(
+    derived: DerivedValues, index: str, collection: str, terms: Collection[str]
+) -> tuple[str, dict[str, Any]]:
+    """Return the revision at which all nodes were counted last, and the counts of that revision.
+
+    The revision is '' where they were not.
+    """
+    everything = derived.find(("words", index, collection, _ALL))
+    if everything is None:
+        return "", {}
+    revision: Any = everything.revision
+    found = {term: derived.find(("words", index, collection, term)) for term in terms}
+    return revision, {_ALL: everything.value} | {
+        term: each.value for term, each in found.items() if each and each.revision == revision
+    }
+
+
+def _statistics(revision: str, known: dict[str, Any], terms: Collection[str]) -> WordStatistics:
+    total, mean_length = known[_ALL]
+    return WordStatistics({term: known[term] for term in terms}, total, mean_length, revision)

@@ -12,7 +12,6 @@ import rdflib
 from click.testing import CliRunner, Result
 
 from database import connect, cypher, name_server, wipe
-from explored import OF_FACTS
 from fabula import Fabula
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC, Settings
@@ -166,31 +165,35 @@ def test_hippo_walks_the_facts_in_place_of_relations(fabula: Fabula) -> None:
     assert network.relations.ids
 
 
-@pytest.mark.parametrize("name", OF_FACTS)
-def test_facts_are_explored_with_what_proves_them(fabula: Fabula, name: str) -> None:
+def test_facts_are_explored_with_what_proves_them(fabula: Fabula) -> None:
     store = fabula.store
-    if name == "kinship":
-        rows = explored(store, name, name="martin hale")
-        assert [(row["one"], row["is"], row["of"]) for row in rows] == [
-            ("Martin Hale", "parent_of", "Anna Hale")
-        ]
-        assert "daughter of Martin Hale" in rows[0]["proof"]
-        return
-    relation, object = {"dwellings": ("lives_in", "Dunmore"), "possessions": ("owns", "a boat")}[
-        name
-    ]
+    added = {"lives_in": "Dunmore", "owns": "a boat", "resembles": "a heron"}
     cypher(
         store,
         "MATCH (fact:Fact {predicate: 'parent_of'}) WITH fact LIMIT 1 "
-        "CREATE (other:Element:Fact) SET other = fact {.*, id: $id, predicate: $predicate, "
-        "object: $object, proof: 'So it is.'}",
-        id=name,
-        predicate=relation,
-        object=object,
+        "UNWIND keys($added) AS predicate "
+        "CREATE (other:Element:Fact) SET other = fact {.*, id: predicate, predicate: predicate, "
+        "object: $added[predicate], proof: 'So it is.'}",
+        added=added,
     )
-    [row] = explored(store, name)
-    assert (row["who"], row["how"], row["proof"]) == ("Martin Hale", relation, "So it is.")
-    cypher(store, "MATCH (n:Fact {id: $id}) DETACH DELETE n", id=name)
+    found = {
+        about: explored(store, "facts", about=about, name="martin hale")
+        for about in ("", "kinship", "dwellings", "possessions")
+    }
+    stated = {
+        about: {(row["subject"], row["predicate"], row["object"]) for row in rows}
+        for about, rows in found.items()
+    }
+    assert stated["kinship"] == {("Martin Hale", "parent_of", "Anna Hale")}
+    assert stated["dwellings"] == {("Martin Hale", "lives_in", "Dunmore")}
+    assert stated["possessions"] == {("Martin Hale", "owns", "a boat")}
+    assert stated[""] >= {("Martin Hale", "resembles", "a heron")}.union(
+        *(stated[about] for about in ("kinship", "dwellings", "possessions"))
+    )
+    assert "daughter of Martin Hale" in found["kinship"][0]["proof"]
+    assert {row["proof"] for row in found["dwellings"]} == {"So it is."}
+    assert {row["predicate"] for row in explored(store, "facts")} > {*added}
+    cypher(store, "MATCH (n:Fact) WHERE n.id IN keys($added) DETACH DELETE n", added=added)
 
 
 def test_the_graph_is_sound_and_goes_as_a_whole(fabula: Fabula) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 
 from fabula.graph import TEXT, Edge, Node, Part
 from fabula.graph.hits import ALL_ROWS, Filters
-from fabula.graph.mode import GraphReader
 from fabula.graph.parts_until import edges_to_chunks
 from fabula.graph.queries import read_statement
+from fabula.graph.readers import GraphReader
 from fabula.graph.unread import IsUnread, hide_unread
 from fabula.graphs.entities.labels import (
     ENTITY,

@@ -73,7 +73,7 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
 
 
 def _read(filters: Filters, tools: Tools) -> Network:
-    texts = tools.read(read_statement("entities/find_texts"), filters)
+    texts = tools.read(read_statement("core/find_chunk_ids"), filters)
     [cast] = tools.read(read_statement("entities/find_entities"), filters)
     if tools.store.place:
         cast = restrict_columns(cast, read_known(tools.store, filters, cast["ids"]))

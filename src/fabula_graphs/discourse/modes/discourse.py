@@ -74,7 +74,7 @@ def read_terms(filters: Filters, tools: Tools) -> Terms | None:
 
 
 def _read(filters: Filters, tools: Tools) -> Terms:
-    texts = tools.read(read_statement("fabula_graphs/discourse/find_places"), filters)
+    texts = tools.read(read_statement("core/find_chunk_ids"), filters)
     languages = Counter(row["language"] for row in texts).most_common(1)
     terms = tools.read(read_statement("fabula_graphs/discourse/find_terms"), filters)
     resolved = tools.read(read_statement("fabula_graphs/discourse/find_resolved"), filters)

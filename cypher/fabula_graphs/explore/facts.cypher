@@ -1,10 +1,12 @@
-// Who lives, was born or died where, who comes from there or goes there, with what proves it.
+// Who is whose kin, servant or friend, lives or goes where, owns or wants what, and its proof.
 // No rows: no such document, or it has no facts of that kind; `fabula build facts` makes
 // them, and without a model few or none.
 // :param collection => 'default';
 //   the collection to stay in
 // :param document => '';
 //   a document's id, or a part of its title; '' for the first by title
+// :param about => '';
+//   kinship, dwellings or possessions; '' for all facts
 // :param name => '';
 //   of whom or what, by its name; '' for all
 // :param limit => 30;
@@ -16,9 +18,14 @@ WHERE document.id = $document OR toLower(document.title) CONTAINS toLower($docum
 ORDER BY document.title, document.id
 LIMIT 1
 MATCH (fact:Element&Fact {collection: $collection, document: document.id})
-WHERE fact.predicate IN ['lives_in', 'born_in', 'died_in', 'comes_from', 'travels_to']
+WHERE ($about = '' OR fact.predicate IN CASE $about
+    WHEN 'kinship' THEN ['parent_of', 'sibling_of', 'spouse_of', 'serves', 'friend_of']
+    WHEN 'dwellings' THEN ['lives_in', 'born_in', 'died_in', 'comes_from', 'travels_to']
+    WHEN 'possessions' THEN ['owns', 'gives', 'wants', 'wrote']
+    ELSE [] END)
   AND toLower($name) IN ['', toLower(fact.subject), toLower(fact.object)]
-RETURN document.title AS title, fact.object AS place, fact.predicate AS how, fact.subject AS who, fact.count AS chunks,
-  fact.section AS section, fact.start AS start, fact.proof AS proof
-ORDER BY place, how, who, chunks DESC, start, fact.id
+RETURN document.title AS title, fact.subject AS subject, fact.predicate AS predicate,
+  fact.object AS object, fact.count AS chunks, fact.section AS section, fact.start AS start,
+  fact.proof AS proof
+ORDER BY predicate, subject, object, chunks DESC, start, fact.id
 LIMIT $limit
