@@ -9,7 +9,11 @@ the function itself.
 A result with `rows` is a table: its rows are dataclasses of one kind, `total` is how many there are
 with those that a limit left out, and its other values are facts about all of it. Rows that have
 `document`, `start` and `end` are places in a text, which every interface can open. Where a result
-is prose, its method `to_text` returns what a terminal shows in place of a table.
+is prose, its method `to_text` returns what a terminal shows in place of a table; its method
+`to_notes` returns lines that a terminal shows below one.
+
+What destroys something has the parameter `dry_run`: the command shows first what would go, and asks
+unless it was told `--yes`. Assistants are not offered it, as a text might talk them into it.
 """
 
 from __future__ import annotations
@@ -75,8 +79,12 @@ class Mark(Enum):
     """Its value names another collection, which the function gets."""
     CALLER = auto()
     """Its value is the name of who asks; nobody can give it."""
+    FOR_VISITOR = auto()
+    """Its value is whether a visitor asks; nobody can give it."""
 
 
+ABOUT_ASKER = (Mark.CALLER, Mark.FOR_VISITOR)
+"""The marks of parameters that say who asks."""
 Until = Annotated[str, Field(max_length=MAX_PLACE, description=HIDES_UNREAD)]
 """How far a reader has read."""
 
@@ -90,6 +98,7 @@ class Asker:
         app: The library that operations on no single collection are about.
         visible: Returns the names of the collections that have documents and that they may see.
         open: Returns a collection that they may see, by its name; NotFound for any other.
+        is_visitor: Whether they have no key, and see no costs and nothing of other people.
 
     """
 
@@ -97,6 +106,7 @@ class Asker:
     app: App
     visible: Callable[[], Sequence[str]]
     open: Callable[[str], Collection]
+    is_visitor: bool = False
 
 
 @dataclass(frozen=True)
@@ -191,6 +201,7 @@ class Operation:
         is_public: Whether visitors of a public collection may ask for it.
         has_screen: Whether it is on the screen of its group; the page has some of its own.
         examples: Command lines, without the name of the program.
+        command: The name of its command, if that is not the function's.
 
     """
 
@@ -206,11 +217,12 @@ class Operation:
     is_public: bool
     has_screen: bool
     examples: Sequence[str]
+    command: str
 
     @property
     def name(self) -> str:
         """Its name, as a command has it."""
-        return self.function.__name__.replace("_", "-")
+        return self.command or self.function.__name__.replace("_", "-")
 
     @property
     def description(self) -> str:
@@ -233,6 +245,11 @@ class Operation:
     def has_collection(self) -> bool:
         """Whether it is about one collection."""
         return "{collection}" in self.path
+
+    @property
+    def has_confirmation(self) -> bool:
+        """Whether it destroys something, which a person has to confirm."""
+        return any(each.name == "dry_run" for each in self.parameters)
 
     @property
     def has_body(self) -> bool:
@@ -261,7 +278,7 @@ class Operation:
     @property
     def offered(self) -> tuple[Parameter, ...]:
         """The parameters that every interface has."""
-        local = (Mark.AT_THIS_MACHINE, Mark.CALLER)
+        local = (Mark.AT_THIS_MACHINE, *ABOUT_ASKER)
         return tuple(each for each in self.parameters if not any(map(each.has, local)))
 
     @property
@@ -313,7 +330,7 @@ class Operation:
         """Return the result of the function.
 
         Args:
-            collection: The collection; None for an operation that is about no single one.
+            collection: The collection; an operation that is about no single one does not get it.
             values: The values of its parameters, as they were given.
             asker: Who asks.
 
@@ -328,9 +345,11 @@ class Operation:
                 checked[parameter.name] = asker.open(name) if name else None
             elif parameter.has(Mark.CALLER):
                 checked[parameter.name] = asker.name
-        if collection is None:
+            elif parameter.has(Mark.FOR_VISITOR):
+                checked[parameter.name] = asker.is_visitor
+        if not self.has_collection:
             return self.function(asker, **checked)
-        if self.hides_unread:
+        if self.hides_unread and collection:
             collection = collection.as_read(checked["document"], checked.pop("until"))
         return self.function(collection, **checked)
 
@@ -365,6 +384,7 @@ def operation(
     is_public: bool = False,
     has_screen: bool = True,
     examples: Sequence[str] = (),
+    command: str = "",
 ) -> Callable[[Function], Function]:
     """Declare a function as an operation; see `Operation` for the arguments."""
 
@@ -382,6 +402,7 @@ def operation(
             is_public,
             has_screen,
             examples,
+            command,
         )
         signature = inspect.signature(function)
 

@@ -30,5 +30,7 @@ NamedDocument = Annotated[
     Mark.NAMES_DOCUMENT,
 ]
 Who = Annotated[str, Field(description="the name of who asks"), Mark.CALLER]
+ForVisitor = Annotated[bool, Field(description="whether a visitor asks"), Mark.FOR_VISITOR]
+DryRun = Annotated[bool, Field(description="only say what would be removed")]
 Limit = Annotated[int, Field(ge=1, le=MAX_ROWS, description="how many rows at most")]
 First = Annotated[int, Field(ge=0, le=10**9, description="how many rows to skip")]

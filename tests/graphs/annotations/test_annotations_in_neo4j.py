@@ -21,6 +21,7 @@ from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadValue, NotFound
 from fabula.export.web_annotation import collection_json, read_annotations
 from fabula.graph.annotations import Annotation, AnnotationLayer, make_layer
+from fabula.operations.documents import remove_document, rename_document
 from fabula.server import Address
 from fabula.store.annotations import edit_layer, read_layers
 from fabula.text.anchoring import TextQuote, quote_at
@@ -180,7 +181,7 @@ def test_annotations_go_with_their_document_and_stay_in_their_collection(
     other.add_note("Hales", "boats", "Elsewhere.")
     assert [record.name for record in imported.annotation_layers()] == ["scheme"]
     assert [record.name for record in other.annotation_layers()] == ["notes"]
-    imported.remove("The Hales")
+    remove_document(imported, "The Hales")
     with connect(address) as store:
         left = cypher(store, "MATCH (n:AnnotationSlice) RETURN n.collection AS c, n.layer AS layer")
     assert left == [{"c": "other", "layer": "notes"}]
@@ -421,4 +422,4 @@ def test_a_layer_has_a_name_that_can_be_shown_and_be_in_an_address(
     with pytest.raises(BadValue, match=r"The tag .* changes the order of what is shown"):
         imported.add_note("Hales", "Good day", "A note.", tag="\u202egreeting")
     with pytest.raises(BadValue, match=r"changes the order of what is shown"):
-        imported.describe("Hales", title="The \u202eHales")
+        rename_document(imported, "Hales", title="The \u202eHales")

@@ -20,8 +20,8 @@ from fabula.cli.shared.tables import print_table
 from fabula.export.files import replace_file
 from fabula.models.clean import escape_json
 from fabula.operations.kit import (
+    ABOUT_ASKER,
     Asker,
-    Mark,
     Operation,
     Parameter,
     Table,
@@ -30,6 +30,7 @@ from fabula.operations.kit import (
 )
 
 if TYPE_CHECKING:
+    from fabula.app import App
     from fabula.app.collection import Collection
     from fabula.config.settings import Settings
 
@@ -43,37 +44,32 @@ def make_command(operation: Operation) -> click.Command:
     def run(
         settings: Settings, as_json: bool, as_csv: bool, out: Path | None, **values: Any
     ) -> None:
-        from fabula.app.deciding import current_user
-
         if out and out.suffix.lower() not in SUFFIXES:
             raise click.UsageError(f"End the file in {' or '.join(SUFFIXES)}, not as {out.name!r}.")
+        values = {name: value for name, value in values.items() if value is not None}
+        if out and not _is_typed("limit"):
+            values = operation.without_limit(values)
         with open_app(settings) as app:
-            reads = operation.role == "read"
-            collection = choose_collection(app) if reads else app.collection()
-            values = {name: value for name, value in values.items() if value is not None}
-            if out and not _is_typed("limit"):
-                values = operation.without_limit(values)
-            asker = Asker(current_user(), app, app.collections, app.collection)
-            result = operation.run(collection if operation.has_collection else None, values, asker)
-            table = make_table(result)
-            if table.has_places:
-                _keep_places(operation, table, values, collection)
+            results = _run(operation, app, values)
         first = int(values.get("first", 0))
         if as_json or (out and out.suffix.lower() == ".json"):
-            text = json.dumps(operation.to_json(result), indent=2, ensure_ascii=False)
+            found = [operation.to_json(result) for result in results]
+            text = json.dumps(found if found[1:] else found[0], indent=2, ensure_ascii=False)
             _write(escape_json(text) + "\n", out)
         elif as_csv or out:
-            _write(operation.to_csv(result), out)
-        elif hasattr(result, "to_text"):
-            echo(result.to_text())
+            _write("".join(map(operation.to_csv, results)), out)
         else:
-            _show(table, first)
-        if (last := first + len(table.rows)) < table.total:
-            echo(f"{first + 1:,} to {last:,} of {table.total:,}: --limit shows more.", err=True)
+            for result in results:
+                _show(result, first)
+        for table in map(make_table, results):
+            if (last := first + len(table.rows)) < table.total:
+                echo(f"{first + 1:,} to {last:,} of {table.total:,}: --limit shows more.", err=True)
 
-    typed = [each for each in operation.parameters if not each.has(Mark.CALLER)]
+    typed = [each for each in operation.parameters if not any(map(each.has, ABOUT_ASKER))]
     command = settings_flags(*GRAPH)(run)
+    confirm = click.option("--yes", is_flag=True, help="do not ask for confirmation")
     for option in (
+        *([confirm] if operation.has_confirmation else []),
         click.option(
             "--out",
             type=click.Path(dir_okay=False, path_type=Path),
@@ -92,6 +88,8 @@ def make_command(operation: Operation) -> click.Command:
 def _make_option(operation: Operation, parameter: Parameter) -> Any:
     about = parameter.field.description or ""
     if parameter.name in operation.positional:
+        if operation.has_confirmation and parameter.name == operation.positional[-1]:
+            return click.argument(parameter.name, required=parameter.is_required, nargs=-1)
         default = None if parameter.is_required else parameter.default
         return click.argument(parameter.name, required=parameter.is_required, default=default)
     flag = f"--{parameter.name.replace('_', '-')}"
@@ -113,6 +111,39 @@ def _make_option(operation: Operation, parameter: Parameter) -> Any:
         show_default=parameter.default not in ("", ..., None),
         help=about,
     )
+
+
+def _run(operation: Operation, app: App, values: dict[str, Any]) -> list[Any]:
+    """Return the result or, of what destroys several things, that for each of them."""
+    from fabula.app.deciding import current_user
+
+    asker = Asker(current_user(), app, app.collections, app.collection)
+    is_confirmed = values.pop("yes", False)
+    each_value = values.pop(operation.positional[-1], ()) if operation.has_confirmation else ()
+    given = [values | {operation.positional[-1]: each} for each in dict.fromkeys(each_value)]
+    collection = _choose_collection(operation, app, (given or [values])[0])
+
+    def answer(**more: Any) -> list[Any]:
+        return [operation.run(collection, each | more, asker) for each in given or [values]]
+
+    if operation.has_confirmation and not values["dry_run"]:
+        # Nothing goes before all of it is found to be there.
+        would = answer(dry_run=True)
+        if not is_confirmed:
+            for result in would:
+                echo(result.to_text(), err=True)
+            click.confirm(f"{operation.name.capitalize()} this?", abort=True, err=True)
+    results = answer()
+    for table in map(make_table, results):
+        if table.has_places:
+            _keep_places(operation, table, values, collection)
+    return results
+
+
+def _choose_collection(operation: Operation, app: App, values: Mapping[str, Any]) -> Collection:
+    """Return the collection that is meant; of all none is, nor by what changes all of one."""
+    is_narrow = operation.role == "read" or values.get("document")
+    return choose_collection(app) if is_narrow and not values.get("all") else app.collection()
 
 
 def _keep_places(
@@ -144,8 +175,12 @@ def _is_typed(name: str) -> bool:
     return source is not None and source is not ParameterSource.DEFAULT
 
 
-def _show(table: Table, first: int) -> None:
-    """Print a table for people, and below it what is left out and what is true of all of it."""
+def _show(result: Any, first: int) -> None:
+    """Print a result for people: a table, and below it what is left out and true of all of it."""
+    if hasattr(result, "to_text"):
+        echo(result.to_text())
+        return
+    table = make_table(result)
     shown = RichTable(show_edge=False)
     if table.has_places:
         shown.add_column("", justify="right", style="dim")
@@ -156,6 +191,9 @@ def _show(table: Table, first: int) -> None:
         shown.add_row(*([str(number)] if table.has_places else []), *cells)
     if table.rows:
         print_table(shown)
+    if hasattr(result, "to_notes"):
+        for line in result.to_notes():
+            echo(line)
     elif not table.total:
         echo("Nothing was found.", err=True)
     facts = [f"{name} {format_value(value)}" for name, value in table.facts.items() if value]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Query, Request
 from fastapi import Path as InPath
 from pydantic import ConfigDict, create_model
 
@@ -21,6 +21,7 @@ from fabula.service.http.dependencies import (
     VisibleCollection,
     Writer,
 )
+from fabula.service.http.etags import respond_with_own_etag
 from fabula.service.http.route_rules import declare
 
 CALLERS: Mapping[Role, Any] = {"read": Reader, "write": Writer, "admin": Admin}
@@ -45,14 +46,19 @@ def make_router() -> APIRouter:
 
 
 def _make_endpoint(operation: Operation) -> Callable[..., Any]:
-    def answer(state: Any, caller: Any, collection: Any = None, **values: Any) -> Any:
+    def answer(
+        request: Request, state: Any, caller: Any, collection: Any = None, **values: Any
+    ) -> Any:
         if body := values.pop(BODY, None):
             values |= body.model_dump()
-        return state.run_operation(caller, operation, collection, values)
+        result = state.run_operation(caller, operation, collection, values)
+        if operation.method != "GET":
+            return result
+        return respond_with_own_etag(request, operation.result_type.dump_json(result))
 
     in_path = set(re.findall(r"{(\w+)}", operation.path))
     others = [each for each in operation.offered if each.name not in in_path]
-    declared = {"state": State, "caller": CALLERS[operation.role]}
+    declared = {"request": Request, "state": State, "caller": CALLERS[operation.role]}
     if operation.has_collection:
         # What writes may be the first of a collection.
         declared["collection"] = FilledCollection if operation.role == "read" else VisibleCollection

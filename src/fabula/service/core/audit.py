@@ -51,7 +51,7 @@ class Audit:
         scope = "all collections" if collections is None else ", ".join(collections)
         self.record(caller, "make key", f"{id} {name}, {role}, {scope or 'no collection'}")
 
-    def record(self, caller: Caller, what: str, target: str, **details: object) -> None:
+    def record(self, caller: Caller, what: str, target: str, /, **details: object) -> None:
         """Record a change.
 
         Args:
