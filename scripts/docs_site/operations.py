@@ -33,7 +33,7 @@ def _row(operation: Operation) -> tuple[str, ...]:
         f"[{operation.name}](#{operation.name})",
         code(f"fabula {operation.name}"),
         code(f"{operation.method} {operation.path}"),
-        code(operation.function.__name__),
+        "" if operation.has_confirmation else code(operation.function.__name__),
         operation.group if has_screen else "",
         code(f"{operation.function.__module__}.{operation.function.__name__}"),
     )

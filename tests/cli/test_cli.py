@@ -303,7 +303,7 @@ def test_of_several_documents_none_is_removed_if_one_is_not_there(
     run("remove", "The Lighthouse", "nowhere", "--yes", code=1)
     assert json.loads(run("list", "--json").stdout)["total"] == 2
     removed = json.loads(run("remove", "lamp.txt", "The Lighthouse", "--yes", "--json").stdout)
-    assert [each["title"] for each in removed] == ["lamp", "The Lighthouse"]
+    assert [each["title"] for each in removed] == ["Lamp", "The Lighthouse"]
     assert json.loads(run("list", "--json").stdout)["total"] == 0
 
 
