@@ -17,6 +17,7 @@ from typing import Any
 
 import fabula
 from fabula import App
+from fabula.operations.documents import remove_document
 
 ROOT = str(Path(fabula.__file__).parent)
 QUESTION = "Why does Scrooge change?"
@@ -33,7 +34,7 @@ def main() -> None:
             ("a question", lambda: collection.query(QUESTION)),
         ):
             print(f"{name}: {', '.join(trace_packages(call))}")
-        collection.remove(str(story))
+        remove_document(collection, str(story))
 
 
 def trace_packages(call: Callable[[], object]) -> list[str]:

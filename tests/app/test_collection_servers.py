@@ -63,7 +63,7 @@ def test_a_collection_is_where_its_table_says(
         with connect(server) as store:
             assert cypher(store, titles) == [{"title": title}]
     listed = json.loads(run("collections", "--json").stdout)
-    assert [(each["collection"], each["documents"]) for each in listed] == [
+    assert [(each["name"], each["documents"]) for each in listed["rows"]] == [
         ("first", 1),
         ("second", 1),
     ]
@@ -138,7 +138,7 @@ def test_a_question_over_collections_does_without_a_server_that_is_down(
         assert "First" in run("list", "--all").stdout
         # A service goes on for all other collections.
         assert client.get("/readyz").json() == {"status": "ready"}
-        listed = client.get("/api/v1/collections").json()["items"]
+        listed = client.get("/api/v1/collections").json()["rows"]
         assert [each["name"] for each in listed] == ["first"]
         asked_of = {"question": "Who slept?", "collections": ["first", "second"]}
         both = client.post("/api/v1/ask", json=asked_of).json()

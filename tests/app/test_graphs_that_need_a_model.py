@@ -14,6 +14,7 @@ from fabula import Fabula, SettingsError
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.graph.installed import graphs
+from fabula.operations.documents import drop_graph
 from fabula.server import Address
 from served import server_of
 
@@ -82,6 +83,6 @@ def test_what_a_model_built_is_not_made_anew_without_one(
         offline.ingest(file)
     [entry] = offline.documents()
     assert "discourse" in entry.graphs
-    offline.drop("discourse")
+    drop_graph(offline, "discourse")
     [outcome] = offline.ingest(file)
     assert outcome.error is None

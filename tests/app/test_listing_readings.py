@@ -11,7 +11,6 @@ from click.testing import CliRunner, Result
 from database import cypher
 from fabula import Fabula
 from fabula.cli import main
-from fabula.load.version import READING_VERSION
 from fabula.store import Store
 from novels import HERE, QUESTION, novel, poem
 
@@ -31,8 +30,8 @@ def book(graph_url: str, tmp_path: Path) -> Path:
 
 
 def test_a_document_that_this_version_read_needs_no_other_reading(book: Path) -> None:
-    [entry] = json.loads(run("list", "--json").stdout)
-    assert entry["reading"] == READING_VERSION
+    [row] = json.loads(run("list", "--json").stdout)["rows"]
+    assert row["outdated_reading"] is False
     assert "earlier version" not in run("list").output
     assert f"`fabula ingest {book}` would bring the same text." in run("list", "--reading").output
 
@@ -47,9 +46,9 @@ def test_a_document_that_an_earlier_version_read_is_named(book: Path, store: Sto
     assert "1 document read by an earlier version: 'War and Peace'." in listed
     assert "`fabula ingest FILE` reads a file as this version does" in listed
     assert "60 sections instead of 1" in run("list", "--reading").output
-    [entry] = json.loads(run("list", "--reading", "--json").stdout)
-    assert entry["reading_change"]["sections"] == [1, 60]
-    assert entry["reading_change"]["changes"] == ["60 sections instead of 1"]
+    [row] = json.loads(run("list", "--reading", "--json").stdout)["rows"]
+    assert row["outdated_reading"] is True
+    assert row["reading"].endswith("would bring 60 sections instead of 1.")
     run("ingest", book, "--chunk-tokens", "60", "--preset", "naive")
     assert "earlier version" not in run("list").output
     assert "the same text" in run("list", "--reading").output

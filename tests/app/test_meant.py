@@ -60,9 +60,9 @@ def test_a_collection_that_is_named_or_holds_documents_is_meant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ingest(tmp_path, "demo")
-    assert "Collection 'other' is empty" in run("list", "--collection", "other").stdout
+    assert "There are no documents here" in run("list", "--collection", "other").stdout
     monkeypatch.setenv("FABULA_COLLECTION", "default")
-    assert "Collection 'default' is empty" in run("list").stdout
+    assert "There are no documents here" in run("list").stdout
     monkeypatch.delenv("FABULA_COLLECTION")
     ingest(tmp_path, "default")
     shown = run("list")
@@ -72,12 +72,12 @@ def test_a_collection_that_is_named_or_holds_documents_is_meant(
 
 def test_all_of_a_collection_goes_only_where_it_is_named(tmp_path: Path) -> None:
     ingest(tmp_path, "demo")
-    assert "Collection 'default' is empty already." in run("remove", "--all", "--yes").stdout
-    assert "No such document" in run("drop", "aspects", "--yes").stdout
+    assert "Collection 'default' is empty already." in run("remove-collection", "--yes").stdout
+    assert "There is no graph 'aspects' here" in run("drop", "aspects", "--yes", code=1).stderr
     assert "Nothing has been ingested" in run("build", "aspects", code=1).stderr
     for words in (("drop", "aspects", "Demo", "--yes"), ("build", "aspects", "Demo")):
         assert "Demo" in run(*words).stdout
-    assert "removed    Demo" in run("remove", "Demo").stdout
+    assert "removed    Demo" in run("remove", "Demo", "--yes").stdout
 
 
 @pytest.mark.parametrize("words", [("list",), ("check",), ("export", "--out", "all.jsonl")])
@@ -88,5 +88,5 @@ def test_of_all_collections_none_is_meant(words: tuple[str, ...], tmp_path: Path
 
 def test_where_nothing_is_there_nothing_is_meant() -> None:
     shown = run("list")
-    assert shown.stdout == "Collection 'default' is empty: run `fabula ingest BOOK`.\n"
+    assert shown.stdout == "There are no documents here: `fabula ingest BOOK` adds some.\n"
     assert shown.stderr == ""

@@ -14,6 +14,7 @@ from endpoint import Endpoint, every, listed
 from endpoint.faults import Fault
 from fabula import Fabula, Query
 from fabula.errors import FabulaError, ModelError, SpaceError
+from fabula.operations.documents import remove_document, show_document
 from fabula.store import Store
 from stories import WINTER as STORY
 
@@ -35,7 +36,7 @@ def test_a_book_becomes_a_graph_with_every_aspect(
     with Fabula() as fabula:
         [outcome] = fabula.ingest(story)
         assert (outcome.status, outcome.title, outcome.error) == ("added", "Winter", None)
-        layers = fabula.layers(outcome.document)
+        layers = show_document(fabula, outcome.document).layers
         entry = fabula.document("Winter")
     chunks = sum(layer.passages for layer in layers if layer.kind == "chunk")
     assert chunks == outcome.counts["chunk"] > 20
@@ -73,7 +74,7 @@ def test_the_same_input_gives_the_same_graph(online: None, story: Path, store: S
     with Fabula() as fabula:
         [first] = fabula.ingest(story)
         before = cypher(store, everything)
-        fabula.remove(first.document)
+        remove_document(fabula, first.document)
         assert cypher(store, everything) == []
         fabula.ingest(story)
     assert cypher(store, everything) == before
@@ -173,7 +174,7 @@ def test_a_book_is_built_through_faults(
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         with Fabula(chunk_tokens=80) as fabula:
             [outcome] = fabula.ingest(story)
-            layers = fabula.layers(outcome.document)
+            layers = show_document(fabula, outcome.document).layers
     assert outcome.status == "added"
     assert {layer.aspect for layer in layers if layer.kind == "summary"} == NARRATIVE
 
@@ -182,7 +183,7 @@ def test_a_book_is_built_through_faults(
 def test_raptor_is_a_preset(online: None, story: Path) -> None:
     with Fabula(preset="raptor", chunk_tokens=48) as fabula:
         [outcome] = fabula.ingest(story)
-        layers = fabula.layers(outcome.document)
+        layers = show_document(fabula, outcome.document).layers
     assert outcome.steps.keys() == {"embeddings", "summaries"}, "there is no aspect to detect"
     assert {(layer.kind, layer.aspect) for layer in layers} == {
         ("chunk", ""),

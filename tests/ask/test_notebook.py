@@ -11,6 +11,7 @@ import pytest
 
 from fabula import Fabula, NotFound, StoreError
 from fabula.errors import FabulaError
+from fabula.operations.documents import show_document
 from stories import WINTER
 
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebook.ipynb"
@@ -61,8 +62,8 @@ def test_documents_are_those_of_the_collection(graph_url: str) -> None:
         assert shown.count("<tr>") == 3
         assert one.id in shown
         with pytest.raises(TypeError, match="a str, its id, title or file, not by <Entry"):
-            tales.remove(one)  # type: ignore[arg-type]
-        assert tales.layers("One") == tales.layers(one.id) != []
+            tales.document(one)  # type: ignore[arg-type]
+        assert show_document(tales, "One") == show_document(tales, one.id)
         assert tales.read("One", 1).lines == tales.read("One", "1").lines
         tales.export("tales.graphml")
         assert Path("tales.graphml").read_text(encoding="utf-8").startswith("<?xml")

@@ -21,6 +21,7 @@ from fabula import Fabula
 from fabula import store as store_module
 from fabula.config.settings import STATIC
 from fabula.errors import SpaceError, StoreError
+from fabula.operations.documents import drop_graph, remove_document
 from fabula.server import Address
 from fabula.server.private import PrivateServer
 from fabula.store import Store
@@ -324,7 +325,9 @@ def test_what_is_removed_while_it_is_replaced_comes_in_whole(
 ) -> None:
     def take_out() -> None:
         with Fabula() as fabula:
-            fabula.remove("winter.txt") if what == "remove" else fabula.drop("aspects")
+            remove_document(fabula, "winter.txt") if what == "remove" else drop_graph(
+                fabula, "aspects"
+            )
 
     edited(winter, monkeypatch, take_out)
     is_whole("summer", store)
@@ -337,7 +340,7 @@ def test_what_is_dropped_while_it_is_built_comes_in_whole(
     def staged(*given: Any, **named: Any) -> Any:
         out = stage(*given, **named)
         with Fabula() as other:
-            other.drop("aspects")
+            drop_graph(other, "aspects")
         return out
 
     with Fabula() as fabula:
@@ -422,5 +425,5 @@ def test_an_ingest_whose_server_goes_away_ends_with_a_sentence_and_goes_on(
         [outcome] = fabula.ingest(winter)
         assert outcome.status == "added"
         assert fabula.check().violations == ()
-        fabula.remove("winter.txt")
+        remove_document(fabula, "winter.txt")
     assert held.repeated == 0

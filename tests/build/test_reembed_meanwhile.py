@@ -15,6 +15,7 @@ from endpoint import Endpoint
 from fabula.config.settings import STATIC
 from fabula.errors import SpaceError, StoreError
 from fabula.graph.hits import Filters
+from fabula.operations.documents import remove_document
 from fabula.server import Address
 from fabula.store import Store, reembedding
 from fabula.text.document import Vector
@@ -181,7 +182,7 @@ def test_a_document_may_be_removed_while_it_is_under_way(
 ) -> None:
     stop(monkeypatch, "core/save_parts", endpoint)
     with fabula() as service:
-        service.remove("Winter")
+        remove_document(service, "Winter")
     reembed(endpoint)
     is_canonical(store, "m", 48)
 

@@ -17,6 +17,7 @@ from fabula import App, Fabula
 from fabula.build.run import Gate
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BudgetSpent, FabulaError, SpaceError, StoreError
+from fabula.operations.documents import remove_document, show_document
 from fabula.store import Store
 from stories import harbour_story
 
@@ -154,14 +155,14 @@ def test_a_document_that_is_removed_while_it_comes_in_is_whole_or_gone(
         other = threading.Thread(target=ingest)
         other.start()
         time.sleep(draw.uniform(0, 0.4))
-        fabula.remove(old.document)
+        remove_document(fabula, old.document)
         other.join()
         entries = list(fabula.documents())
         assert fabula.check().violations == ()
         assert all("try again" in str(error) for error in failures)
         # The same command again gives what an undisturbed run gives.
         fabula.ingest(book)
-        layers = fabula.layers(old.document)
+        layers = show_document(fabula, old.document).layers
     everything = "MATCH (n:Passage|Part) RETURN count(n) AS nodes"
     [whole] = cypher(store, everything)
     assert whole["nodes"] == sum(layer.passages for layer in layers) + 2

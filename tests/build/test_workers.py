@@ -38,6 +38,7 @@ from fabula.load.content import FileContent
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
+from fabula.operations.documents import remove_document
 from fabula.store import Store
 from worker_runs import PATIENCE, book, busy_worker, graph_of, statuses, until
 
@@ -101,7 +102,8 @@ def test_workers_make_the_graph_that_one_process_makes(
     with Fabula(graphs=GRAPHS, cache=False) as fabula:
         alone = fabula.ingest(books)
         expected = graph_of(fabula)
-        fabula.remove(*(entry.id for entry in fabula.documents()))
+        for entry in fabula.documents():
+            remove_document(fabula, entry.id)
         shared = fabula.ingest(books, cluster=cluster)
         assert statuses(shared) == ["added"] * 3
         assert graph_of(fabula) == expected
@@ -222,7 +224,8 @@ def test_a_bad_file_fails_alone_with_the_words_of_one_process(
     (books / "empty.txt").write_text(" \n")
     with Fabula() as fabula:
         alone = {str(outcome.error) for outcome in fabula.ingest(books) if outcome.error}
-        fabula.remove(*(entry.id for entry in fabula.documents()))
+        for entry in fabula.documents():
+            remove_document(fabula, entry.id)
         shared = fabula.ingest(books, cluster=cluster)
     assert Counter(statuses(shared)) == {"added": 3, "failed": 2}
     assert {str(outcome.error) for outcome in shared if outcome.error} == alone
@@ -273,7 +276,8 @@ def test_what_workers_pay_for_is_cached_by_the_run_and_paid_once(
         paid = endpoint.calls
         assert paid == sum(outcome.usage.calls for outcome in first) > 0
         for workers in (cluster, None):
-            fabula.remove(*(entry.id for entry in fabula.documents()))
+            for entry in fabula.documents():
+                remove_document(fabula, entry.id)
             again = fabula.ingest(books, cluster=workers)
             assert statuses(again) == ["added"] * 3
             assert sum(outcome.usage.calls for outcome in again) == 0
@@ -313,7 +317,7 @@ def test_what_workers_warn_of_is_shown_once_by_the_coordinator(
         alone = fabula.ingest(books / "dover.txt")
         expected = [record.getMessage() for record in caplog.records if record.name == "fabula"]
         caplog.clear()
-        fabula.remove("dover.txt")
+        remove_document(fabula, "dover.txt")
     with Fabula(cache=False, cache_folder=books / "none") as fabula:
         shared = fabula.ingest(books / "dover.txt", cluster=cluster)
     assert statuses(alone) == statuses(shared) == ["added"]
@@ -335,7 +339,8 @@ def test_a_worker_that_is_killed_loses_nothing(
     with Fabula(graphs=GRAPHS) as fabula:
         fabula.ingest(books)
         expected = graph_of(fabula)
-        fabula.remove(*(entry.id for entry in fabula.documents()))
+        for entry in fabula.documents():
+            remove_document(fabula, entry.id)
     endpoint.bodies.clear()
     endpoint.delay = 0.1
     client = cluster.connect()

@@ -20,6 +20,7 @@ from fabula.build import cluster, early_writer, worker_task
 from fabula.build.worker_task import TaskReport, TaskReporter, take_pieces
 from fabula.config.settings import STATIC
 from fabula.graph import Owner, Part
+from fabula.operations.documents import remove_document
 from fabula.store import Store, parts
 from fabula.store.locks import process_lock
 from fabula.store.part_reader import read_part
@@ -126,7 +127,8 @@ def test_a_run_that_is_killed_before_any_statement_of_staging_leaves_nothing_for
         whole = graph_of(fabula)
         # How many pieces there are depends on threads: it ends with a run that is done before.
         for number in range(1, 100, 2):
-            fabula.remove(*(entry.id for entry in fabula.documents()))
+            for entry in fabula.documents():
+                remove_document(fabula, entry.id)
             counts.clear()
             killed_at = number
             with monkeypatch.context() as dying:

@@ -229,7 +229,7 @@ def test_filters(ingested: Result, flags: list[str], kinds: set[str], aspects: s
 
 def test_another_collection_is_another_world(ingested: Result, story: Path) -> None:
     run("ingest", story, "--collection", "second")
-    assert "1 more in other collections" in run("list").stdout
+    assert run("list").stdout.count("The Lighthouse") == 1
     assert run("list", "--all").stdout.count("The Lighthouse") == 2
 
 
@@ -252,17 +252,32 @@ def test_show_tells_trees_and_cost(ingested: Result) -> None:
 
 
 def test_list_as_json_has_the_ids_that_other_commands_take(ingested: Result) -> None:
-    [entry] = json.loads(run("list", "--json").stdout)
+    [entry] = json.loads(run("list", "--json").stdout)["rows"]
     assert entry["title"] in run("show", entry["id"][:6]).stdout
-    run("remove", entry["id"])
-    assert "is empty" in run("list").stdout
+    run("remove", entry["id"], "--yes")
+    assert "There are no documents here" in run("list").stdout
 
 
-def test_remove_all_asks_first(ingested: Result) -> None:
-    run("remove", "--all", code=1, answer="n\n")
+def test_remove_says_what_goes_and_asks_first(ingested: Result) -> None:
+    asked = run("remove", "The Lighthouse", code=1, answer="n\n").stderr
+    assert "would remove The Lighthouse" in asked
+    assert "its graphs (aspects)" in asked
+    run("remove-collection", code=1, answer="n\n")
     assert "The Lighthouse" in run("list").stdout
-    run("remove", "--all", "--yes")
-    assert "is empty" in run("list").stdout
+    run("remove-collection", "--yes")
+    assert "There are no documents here" in run("list").stdout
+
+
+def test_of_several_documents_none_is_removed_if_one_is_not_there(
+    ingested: Result, tmp_path: Path
+) -> None:
+    (tmp_path / "lamp.txt").write_text("The lamp went out.")
+    run("ingest", tmp_path / "lamp.txt", "--set", "graphs=")
+    run("remove", "The Lighthouse", "nowhere", "--yes", code=1)
+    assert json.loads(run("list", "--json").stdout)["total"] == 2
+    removed = json.loads(run("remove", "lamp.txt", "The Lighthouse", "--yes", "--json").stdout)
+    assert [each["title"] for each in removed] == ["Lamp", "The Lighthouse"]
+    assert json.loads(run("list", "--json").stdout)["total"] == 0
 
 
 def test_a_name_that_is_not_there_is_one_line(ingested: Result) -> None:
@@ -278,19 +293,21 @@ def test_a_name_that_is_not_there_is_one_line(ingested: Result) -> None:
 
 def test_list_and_show_tell_what_is_stale_and_why(ingested: Result) -> None:
     other = ("--set", "aspects.levels=2", "--set", "aspects.seed=3")
-    assert "stale" not in run("list").stdout
+    assert "is stale" not in run("list").stdout
     listed = run("list", *other).stdout
-    assert "aspects (stale)" in listed
+    assert "aspects is stale in 1 document" in listed
     assert "what differs: settings.levels, settings.seed." in listed
     assert "fabula build GRAPH" in listed
-    [entry] = json.loads(run("list", "--json", *other).stdout)
-    assert entry["stale"] == {"aspects": ["settings.levels", "settings.seed"]}
+    [row] = json.loads(run("list", "--json", *other).stdout)["rows"]
+    assert row["stale"] == {"aspects": ["settings.levels", "settings.seed"]}
+    entry = json.loads(run("show", "lighthouse", "--json", *other).stdout)
+    assert entry["stale"] == row["stale"]
     assert entry["graphs"]["aspects"]["made_from"]["settings"]["levels"] == 5
     assert "what differs now: settings.levels" in run("show", "lighthouse", *other).stdout
 
 
 def test_show_tells_aspects_that_no_cluster_was_found_to_hold(ingested: Result) -> None:
-    [entry] = json.loads(run("list", "--json").stdout)
+    entry = json.loads(run("show", "lighthouse", "--json").stdout)
     assigned = entry["graphs"]["aspects"]["facts"]["assigned"]
     assert assigned
     told = f"found in no cluster, so assigned to the nearest one: {', '.join(assigned)}"
@@ -306,7 +323,7 @@ def test_a_graph_is_dropped_and_built_again(ingested: Result) -> None:
     assert "aspects of 1 document" in before
     assert "dropped    aspects: The Lighthouse" in run("drop", "aspects", "--yes").stdout
     assert "No errors: 1 document, 3 passages\n" in run("check").stdout
-    assert "has the graph aspects" in run("drop", "aspects").stdout
+    assert "no graph 'aspects' here" in run("drop", "aspects", "--yes", code=1).stderr
     assert "lighthouse.txt: to be added" in run("build", "aspects", "--dry-run").stdout
     assert "added      The Lighthouse: 7 summaries" in run("build", "aspects").stdout
     assert run("check").stdout == before

@@ -14,6 +14,7 @@ from fabula.app.collection import Collection
 from fabula.cli import main
 from fabula.config.settings import STATIC
 from fabula.errors import BadValue, NotFound
+from fabula.operations.documents import rename_document
 from fabula.server import Address
 from served import server_of
 
@@ -40,14 +41,14 @@ def run(books: Collection, address: Address, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_what_is_not_given_stays_as_it_is(books: Collection, run: Any) -> None:
     id = books.document("The Whale").id
-    author = run("rename", "w.txt", "--author", "Herman Melville", "--year", "1851")
+    author = run("rename", "w.txt", "--author", "Herman Melville", "--published", "1851")
     assert author.stdout == f"{id}: The Whale by Herman Melville (1851)\n"
     title = run("rename", "The Whale", "  Moby-Dick ")
     assert title.stdout == f"{id}: Moby-Dick by Herman Melville (1851)\n"
     entry = books.document("Moby-Dick")
     assert (entry.id, entry.author, entry.published) == (id, "Herman Melville", "1851")
     # An empty value takes an author and a year away.
-    assert run("rename", "Moby", "--author", "", "--year", "").stdout == f"{id}: Moby-Dick\n"
+    assert run("rename", "Moby", "--author", "", "--published", "").stdout == f"{id}: Moby-Dick\n"
     assert run("rename", "Moby-Dick", "The Whale").exit_code == 0
     assert books.document("w.txt").title == "The Whale"
 
@@ -55,10 +56,10 @@ def test_what_is_not_given_stays_as_it_is(books: Collection, run: Any) -> None:
 def test_what_can_not_be_is_refused_and_changes_nothing(books: Collection, run: Any) -> None:
     before = books.document("w.txt")
     nothing = run("rename", "w.txt")
-    assert (nothing.exit_code, "Give a new title" in nothing.stderr) == (2, True)
+    assert (nothing.exit_code, "Give a new title" in nothing.stderr) == (1, True)
     assert "The title is empty" in run("rename", "w.txt", " ").stderr
     with pytest.raises(BadValue, match="The title is empty"):
-        books.describe("w.txt", title="")
+        rename_document(books, "w.txt", title="")
     with pytest.raises(NotFound, match="There is no document"):
-        books.describe("nothing.txt", title="Something")
+        rename_document(books, "nothing.txt", title="Something")
     assert books.document("w.txt") == before

@@ -446,4 +446,4 @@ def test_two_commands_bring_a_collection_elsewhere(app: App, tmp_path: Path) -> 
     assert imported.startswith("Collection 'novels': ")
     refused = run("import", file, code=1).output
     assert "There is a collection 'novels' already" in refused
-    assert "fabula remove --all --collection novels" in refused
+    assert "fabula remove-collection --collection novels" in refused

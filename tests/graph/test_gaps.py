@@ -25,6 +25,7 @@ from fabula.graph.installed import LABELS, graphs
 from fabula.graph.method import BuildText, Built
 from fabula.graph.parts import chunks_of, known_of, part_of
 from fabula.graphs.aspects import GRAPH
+from fabula.operations.documents import remove_document, show_document
 from fabula.store import Store
 from fabula.store.integrity import check
 from fabula.store.part_reader import read_part
@@ -105,7 +106,7 @@ def take_out(store: Store) -> dict[str, str]:
     """The passages that are there, which are there no more."""
     whole = passages(store)
     with Fabula() as fabula:
-        fabula.remove("Winter")
+        remove_document(fabula, "Winter")
     return whole
 
 
@@ -172,7 +173,6 @@ def test_people_and_programs_are_told_of_a_gap(endpoint: Endpoint, book: Path) -
     assert "; `fabula ingest --retry` asks again" in told
     assert "1 added, with 1 gap; " in told
     listed = run("list").output
-    assert "aspects (1 gap)" in listed
     assert "1 gap in 1 document: `fabula ingest --retry` asks for them again" in listed
     shown = run("show", "Winter").output
     assert "  1 gap, asked for again by `fabula ingest --retry`:" in shown
@@ -180,13 +180,14 @@ def test_people_and_programs_are_told_of_a_gap(endpoint: Endpoint, book: Path) -
     checked = run("check").output
     assert checked.startswith("No errors")
     assert "Note: Gaps in aspects: 1, of Winter; `fabula ingest --retry` asks" in checked
-    [told_of] = json.loads(run("show", "Winter", "--json").output)["gaps"]
-    assert (told_of["graph"], told_of["step"]) == ("aspects", "details")
+    [told_of] = json.loads(run("show", "Winter", "--json").output)["missing"]["aspects"]
+    assert told_of["step"] == "details"
     assert told_of["properties"]["section"] == "CHAPTER II"
     with Fabula() as fabula:
         entry = fabula.document("Winter")
         assert (entry.gaps, entry.graphs["aspects"].gaps, entry.graphs["text"].gaps) == (1, 1, 0)
-        assert [gap.step for gap in fabula.gaps(entry.id)["aspects"]] == ["details"]
+        missing = show_document(fabula, entry.id).missing
+        assert [gap.step for gap in missing["aspects"]] == ["details"]
         assert fabula.stale(entry) == {}, "nothing is made from something else now"
 
 
@@ -447,7 +448,7 @@ def test_a_strict_run_fails_at_the_first_gap_and_keeps_what_was_there(
     assert "1 failed; 6 calls, " in run("ingest", "--retry", "--strict", code=1).output
     run("build", "aspects", "--strict", code=1)
     assert passages(store) == before
-    assert "aspects (1 gap)" in run("list").output
+    assert "1 gap in 1 document" in run("list").output
 
 
 @pytest.mark.parametrize("fault", ["quota", "error"])

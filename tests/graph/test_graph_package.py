@@ -32,6 +32,7 @@ from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.graph import TEXT
 from fabula.graph.installed import graphs
 from fabula.graph.method import Built
+from fabula.operations.documents import drop_graph, show_document
 from fabula.operations.keys import audit
 from fabula.operations.notes import list_notes
 from fabula.service.http.dependencies import PERSON, Caller
@@ -99,7 +100,7 @@ def test_both_graphs_are_built_at_once_and_are_sound(book: Path) -> None:
         [outcome] = fabula.ingest(book, graphs=BOTH)
         entry = fabula.document("Harbour")
         findings = fabula.check()
-        layers = fabula.layers(entry.id)
+        layers = show_document(fabula, entry.id).layers
     assert outcome.graphs == (TEXT, *BOTH)
     assert set(entry.graphs) == {TEXT, *BOTH}
     assert (outcome.counts["section"], outcome.counts["heading"]) == (3, 3)
@@ -199,12 +200,12 @@ def test_it_is_dropped_alone(book: Path, store: Store) -> None:
     with Fabula() as fabula:
         fabula.ingest(book, graphs=BOTH)
         aspects, text = made(store, "aspects"), made(store, TEXT)
-        [(entry, names)] = fabula.drop("sections", dry=True)
-        assert entry is not None
-        assert (entry.title, names) == ("Harbour", ["sections"])
+        [dropped] = drop_graph(fabula, "sections", dry_run=True).rows
+        assert (dropped.title, dropped.graphs) == ("Harbour", ("sections",))
         assert made(store, "sections") != []
-        fabula.drop("sections")
-        assert fabula.drop("sections") == []
+        drop_graph(fabula, "sections")
+        with pytest.raises(NotFound, match="There is no graph 'sections' here"):
+            drop_graph(fabula, "sections")
         with pytest.raises(NotFound, match="fabula build sections"):
             fabula.retrieve(QUESTION, mode="headings")
         assert set(fabula.document("Harbour").graphs) == {TEXT, "aspects"}

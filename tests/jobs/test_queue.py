@@ -33,6 +33,7 @@ from fabula.jobs.start import (
     begin_ingest,
 )
 from fabula.models.stop import Stop
+from fabula.operations.documents import remove_document
 from fabula.server import Address
 from fabula.store.locks import process_lock
 from job_services import Server
@@ -274,7 +275,7 @@ def test_annotations_wait_for_their_document_and_for_no_other(service: Server) -
     assert (done.state, done.items[0].result["annotations"]) == ("succeeded", 2)
     assert take(service, "next") == second.id
     # A document that is gone by then fails the job in words.
-    collection.remove(entry.id)
+    remove_document(collection, entry.id)
     gone = work(service, second.id, "next")
     assert (gone.state, gone.items[0].state) == ("failed", "failed")
     assert gone.problem.startswith("There is no document ")

@@ -362,7 +362,7 @@ def test_nothing_is_printed_in_another_order_than_it_is_stored(
         ["query", "Who lit the lamp?", "--no-answer"],
         ["query", "Who lit the lamp?", "--json"],
         ["cypher", "-e", "MATCH (d:Document) RETURN d.title"],
-        ["remove", "turned.txt"],
+        ["remove", "turned.txt", "--yes"],
     ]
     for words in typed:
         shown = CliRunner().invoke(main, words)

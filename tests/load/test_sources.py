@@ -131,7 +131,7 @@ def test_a_second_text_from_standard_input_takes_the_place_of_the_first(graph_ur
     edited = STORY.replace("six", "seven").encode()
     assert "1 replaced" in run("ingest", "-", given=edited).stdout
     assert "1 added" in run("ingest", "-", "--name", "lamp.txt", given=STORY.encode()).stdout
-    assert run("remove", "standard input", "lamp.txt").stdout.count("removed") == 2
+    assert run("remove", "standard input", "lamp.txt", "--yes").stdout.count("removed") == 2
 
 
 def test_addresses_are_fetched_unless_that_is_turned_off(graph_url: str) -> None:

@@ -21,6 +21,7 @@ from fabula.models.counted import Meter
 from fabula.models.openai import OpenAIEmbedder
 from fabula.models.replies import ask, ask_once, read_summary
 from fabula.models.usage import Usage
+from fabula.operations.documents import remove_document
 from fabula.text import tokens
 from keeping import ASKED, KEY, URL, cached_chat, cached_embedder
 from reach import SUMMARY, chat, reach
@@ -215,11 +216,11 @@ def online(online: None, endpoint: Endpoint) -> Endpoint:
 def test_a_document_that_was_removed_is_built_again_without_a_call(online: Endpoint) -> None:
     with Fabula() as fabula:
         first = fabula.ingest_text(STORY, source="note")
-        fabula.remove("note")
+        remove_document(fabula, "note")
     calls = online.calls
     with Fabula() as fabula:
         again = fabula.ingest_text(STORY, source="note")
-        fabula.remove("note")
+        remove_document(fabula, "note")
     assert online.calls == calls
     assert (again.status, again.usage.calls, again.usage.prompt_tokens) == ("added", 0, 0)
     assert again.usage.saved >= first.usage.calls
@@ -265,7 +266,7 @@ def test_the_cache_is_looked_at_and_emptied_at_the_command_line(
     told = run("cache", "info")
     assert "gpt-4.1-mini: " in told
     assert str(tmp_path / "cache") in told
-    run("remove", "note.txt")
+    run("remove", "note.txt", "--yes")
     calls = online.calls
     run("ingest", "note.txt", "--no-cache")
     assert online.calls > calls

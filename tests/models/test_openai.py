@@ -14,13 +14,13 @@ from endpoint import Endpoint as Server
 from endpoint import every, listed, vector
 from endpoint.faults import Fault
 from endpoint.server import Complaint
-from fabula.cli.shared.screen import describe_usage
 from fabula.errors import BadReply, ModelError
 from fabula.graphs.aspects.schemas import DetailsReply
 from fabula.models import Prompt
 from fabula.models.cache import chat_key
 from fabula.models.counted import CountedChat, Meter
 from fabula.models.openai import OpenAIChat, OpenAIEmbedder
+from fabula.models.usage import describe_usage
 from reach import DETAILS, SUMMARY, chat, reach, text_of
 
 OBJECT_OF_SCHEMA = {"type": "json_object", "schema": DetailsReply.model_json_schema()}

@@ -45,7 +45,7 @@ class Library:
 
     def ids(self, collection: str = "books") -> dict[str, str]:
         found = self.offline.client().get(f"{BASE}/collections/{collection}/documents").json()
-        return {each["title"]: each["id"] for each in found["items"]}
+        return {each["title"]: each["id"] for each in found["rows"]}
 
 
 @pytest.fixture(scope="module")
@@ -401,16 +401,18 @@ def test_graphs_are_dropped_by_the_api(library: Library) -> None:
     books.ingest_text(WINTER, source="dropped.txt", title="Dropped")
     id = library.ids()["Dropped"]
     client = library.offline.client("write")
-    path = f"{BASE}/collections/books/documents/{id}/graphs/aspects"
+    path, of_it = f"{BASE}/collections/books/graphs", {"document": id}
     expected = [{"document": id, "title": "Dropped", "graphs": ["aspects"]}]
-    assert client.delete(f"{path}?dry_run=true").json() == expected
-    assert client.delete(path).json() == expected
-    assert client.delete(path).status_code == 404
-    assert client.delete(f"{BASE}/collections/books/documents/{id}/graphs/text").status_code == 400
-    dry = client.delete(f"{BASE}/collections/books/graphs/aspects?dry_run=true").json()
-    assert {view["title"] for view in dry} >= {"The Lighthouse"}
+    dry = client.delete(f"{path}/aspects", params=of_it | {"dry_run": True}).json()
+    assert (dry["rows"], dry["dry_run"]) == (expected, True)
+    assert client.delete(f"{path}/aspects", params=of_it).json()["rows"] == expected
+    assert client.delete(f"{path}/aspects", params=of_it).status_code == 404
+    assert client.delete(f"{path}/text", params=of_it).status_code == 400
+    dry = client.delete(f"{path}/aspects?dry_run=true").json()
+    assert {row["title"] for row in dry["rows"]} >= {"The Lighthouse"}
     acts = library.offline.client().get(f"{BASE}/audit").json()["rows"]
-    assert any(act["what"] == "drop graph" for act in acts)
+    dropped = [act["target"] for act in acts if act["what"] == "drop"]
+    assert dropped.count(f"books/{id} (graph: aspects)") == 1
 
 
 def test_a_question_is_embedded_by_the_collections_own_model_where_that_needs_no_key(

@@ -20,7 +20,6 @@ from endpoint import Endpoint
 from fabula.app import App
 from fabula.config.settings import STATIC
 from fabula.graph.hits import Hit
-from fabula.jobs.uploads import source_name
 from fabula.load import load
 from fabula.operations import recaps
 from fabula.server import Address
@@ -35,6 +34,7 @@ from fabula.service.page.book import (
     read_spans,
 )
 from fabula.service.page.rendering import is_language
+from fabula.text.names import source_name
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
 

@@ -105,7 +105,7 @@ def client(it: Served) -> httpx2.Client:
 
 @pytest.fixture(scope="module")
 def document(client: httpx2.Client) -> str:
-    [one] = client.get(f"{SHELF}/documents").json()["items"]
+    [one] = client.get(f"{SHELF}/documents").json()["rows"]
     return str(one["id"])
 
 
@@ -330,10 +330,9 @@ def test_rdf_of_a_document_without_facts_names_it_by_its_title(
 def test_a_cursor_that_is_nested_is_none_of_ours(client: httpx2.Client) -> None:
     for written in (b"[" * 2900, b'["\\ud800"]', b"[%d]" % 2**70, b'"' * 900):
         after = base64.urlsafe_b64encode(written).decode()
-        for path in (f"{BASE}/jobs", f"{BASE}/collections", f"{SHELF}/documents"):
-            refused = client.get(path, params={"after": after})
-            assert refused.status_code == 400
-            assert "is not the `next` of a page of this list" in detail(refused)
+        refused = client.get(f"{BASE}/jobs", params={"after": after})
+        assert refused.status_code == 400
+        assert "is not the `next` of a page of this list" in detail(refused)
 
 
 def test_names_have_no_control_characters(client: httpx2.Client, document: str) -> None:

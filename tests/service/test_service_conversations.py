@@ -111,7 +111,7 @@ def test_a_question_reads_of_the_turns_before_it_what_was_said_and_of_what(
     client: httpx2.Client, it: Served
 ) -> None:
     """Not what was shown: 62 KB of each earlier turn were read for each question."""
-    id, [document] = begin(client), client.get(f"{SHELF}/documents").json()["items"]
+    id, [document] = begin(client), client.get(f"{SHELF}/documents").json()["rows"]
     views = [
         ask(client, id, f"Who is Nobody {number}?", body=body).json()
         for number, body in enumerate([{}, {"document": document["id"], "until": "30 %"}])
@@ -544,7 +544,7 @@ def test_a_pictures_question_is_spent_and_held_to_a_quota_as_any_other(
     it: Served, endpoint: Endpoint
 ) -> None:
     client = it.client("read")
-    [book] = client.get(f"{SHELF}/documents").json()["items"]
+    [book] = client.get(f"{SHELF}/documents").json()["rows"]
     pictures = [
         (f"/c/novels/d/{book['id']}/trees/picture", "q"),
         (f"{SHELF}/documents/{book['id']}/plot.svg", "question"),

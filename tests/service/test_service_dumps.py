@@ -122,7 +122,7 @@ def test_at_its_hour_a_dump_is_made_while_requests_are_told_to_come_again(
     assert refused.json()["detail"].startswith("A dump of all graphs is being made. The service is")
     # All goes on as before, without anybody's help.
     wait_for_answer(client, "/api/v1/collections")
-    [collection] = client.get("/api/v1/collections").json()["items"]
+    [collection] = client.get("/api/v1/collections").json()["rows"]
     assert (collection["name"], collection["documents"]) == ("default", 1)
     assert "A dump of all graphs is being made" in caplog.text and str(dump) in caplog.text
     assert "the last is 0 minutes old" in " ".join(client.get("/admin").text.split()).replace(

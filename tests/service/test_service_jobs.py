@@ -96,7 +96,7 @@ def test_what_a_reader_left_out_is_shown(service: Served) -> None:
         item["left_out"],
         item["warnings"],
     ]
-    [document] = client.get(f"{BASE}/collections/cut/documents").json()["items"]
+    [document] = client.get(f"{BASE}/collections/cut/documents").json()["rows"]
     assert (document["left_out"], document["warnings"]) == (item["left_out"], item["warnings"])
     page = client.get(f"/jobs/{id}")
     assert page.status_code == 200
@@ -388,7 +388,7 @@ def test_errors_over_http_name_nothing_of_a_shell(service: Served) -> None:
     until(client, begin(client, "shell", {"winter.txt": WINTER}))
     shelf = f"{BASE}/collections/shell"
     asked = {"question": "Who?"}
-    book = client.get(f"{shelf}/documents").json()["items"][0]["id"]
+    book = client.get(f"{shelf}/documents").json()["rows"][0]["id"]
     answers = [
         client.post(f"{shelf}/ask", json=asked | {"mode": "hybird"}),
         client.post(f"{shelf}/ask", json=asked | {"document": "no such"}),

@@ -53,7 +53,7 @@ def test_an_import_of_annotations_goes_on_after_a_kill(killed: Killed, store: St
     with killed.up() as client:
         query = {"graphs": "annotations"}
         until(client, begin(client, "marked", {"carol.txt": text}, params=query), "succeeded")
-        [document] = client.get(f"{BASE}/collections/marked/documents").json()["items"]
+        [document] = client.get(f"{BASE}/collections/marked/documents").json()["rows"]
         path = f"{BASE}/collections/marked/documents/{document['id']}/annotations"
         content = quote_many(text, 3_000)
         reply = client.post(f"{path}/import", params={"layer": "many"}, content=content)

@@ -179,7 +179,7 @@ def test_a_private_neo4j_that_is_killed_is_started_again_and_nothing_is_lost(
         PATIENCE,
         "the job goes on by itself",
     )
-    documents = client.get(f"{COLLECTIONS}/books/documents").json()["items"]
+    documents = client.get(f"{COLLECTIONS}/books/documents").json()["rows"]
     assert len(documents) == 5
     said = private.process.said
     assert said.count("has ended unexpectedly; it is being started again") == 1

@@ -272,7 +272,7 @@ def test_a_text_read_by_an_earlier_version_gets_its_structure_and_stays_as_it_is
         id=entry.id,
     )
     assert novels.document("The Ships").reading == 0
-    listed = client.get(f"{BASE}/documents").json()["items"]
+    listed = client.get(f"{BASE}/documents").json()["rows"]
     assert {row["title"]: row["outdated_reading"] for row in listed} == {
         "The Ships": True,
         "War and Peace": False,

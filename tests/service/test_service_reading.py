@@ -45,7 +45,7 @@ def client(it: Served) -> httpx2.Client:
 
 @pytest.fixture(scope="module")
 def winter(client: httpx2.Client) -> str:
-    [one] = client.get(f"{SHELF}/documents").json()["items"]
+    [one] = client.get(f"{SHELF}/documents").json()["rows"]
     return f"{SHELF}/documents/{one['id']}"
 
 

@@ -149,7 +149,7 @@ def test_a_client_that_leaves_while_it_sends_is_one_line_of_the_log(
 ) -> None:
     caplog.set_level(logging.INFO, "fabula.service")
     client = it.client()
-    [document] = client.get(fill(f"{API}/documents", "novels")).json()["items"]
+    [document] = client.get(fill(f"{API}/documents", "novels")).json()["rows"]
     key, address = client.headers["Authorization"], urlsplit(it.url)
     form = "multipart/form-data; boundary=x", b'--x\r\nContent-Disposition: form-data; name="a'
     for method, template in routes(it):

@@ -85,7 +85,7 @@ def test_the_words_that_are_cited_come_as_web_annotations(it: Served) -> None:
     documents = {
         document["id"]
         for name in NAMES
-        for document in client.get(f"{BASE}/collections/{name}/documents").json()["items"]
+        for document in client.get(f"{BASE}/collections/{name}/documents").json()["rows"]
     }
     headers = {"Accept": "application/ld+json"}
     reply = client.post(f"{BASE}/ask", json=ASKED, headers=headers)

@@ -67,7 +67,7 @@ def theirs(it: Served) -> dict[str, str]:
     """Ids of the other's, by the names that paths have for them."""
     client = it.client("admin", [OTHERS])
     shelf = f"{BASE}/collections/{OTHERS}"
-    [document] = client.get(f"{shelf}/documents").json()["items"]
+    [document] = client.get(f"{shelf}/documents").json()["rows"]
     [tree, *_] = client.get(f"{shelf}/documents/{document['id']}/outline").json()
     talk = client.post(f"{shelf}/conversations", json={}).json()["id"]
     asked = {"question": f"Where did {SECRET} walk?", "conversation": talk}
@@ -144,7 +144,7 @@ def test_by_anothers_ids_nothing_is_found_or_changed_in_ones_own(
     whole = it.client("read", [OTHERS])
     document = whole.get(f"{BASE}/collections/{OTHERS}/documents/{theirs['document']}").json()
     assert document["title"] == "Their Book"
-    mine = client.get(f"{BASE}/collections").json()["items"]
+    mine = client.get(f"{BASE}/collections").json()["rows"]
     assert [one["name"] for one in mine] == [MINE]
 
 
@@ -160,7 +160,7 @@ def test_a_conversation_is_its_callers_alone(it: Served, theirs: dict[str, str])
 
 def test_a_reader_changes_nothing_and_sees_no_machine(it: Served) -> None:
     client = it.client("read", [MINE])
-    [one] = client.get(f"{BASE}/collections/{MINE}/documents").json()["items"]
+    [one] = client.get(f"{BASE}/collections/{MINE}/documents").json()["rows"]
     path = f"{BASE}/collections/{MINE}/documents/{one['id']}"
     assert client.patch(path, json={"title": "Other"}).status_code == 403
     assert client.delete(path).status_code == 403
@@ -182,7 +182,7 @@ def test_the_page_names_no_collection_to_who_may_see_none(it: Served) -> None:
 
 
 def test_what_a_link_of_anothers_page_leads_to_asks_nothing(it: Served) -> None:
-    [one] = it.client().get(f"{BASE}/collections/{MINE}/documents").json()["items"]
+    [one] = it.client().get(f"{BASE}/collections/{MINE}/documents").json()["rows"]
     shelf, asked = f"/c/{quote(MINE)}", "Where did Anna walk?"
     book = f"{shelf}/d/{one['id']}"
     own = {"Sec-Fetch-Site": "same-origin"}
@@ -229,7 +229,7 @@ def test_what_can_not_be_held_is_refused_in_words(
     it: Served, method: str, path: str, body: Any, status: int
 ) -> None:
     client = it.client()
-    [one] = client.get(f"{BASE}/collections/{MINE}/documents").json()["items"]
+    [one] = client.get(f"{BASE}/collections/{MINE}/documents").json()["rows"]
     filled = path.format(mine=quote(MINE), book=one["id"], long="y" * 3000, huge=10**30, base=BASE)
     if "messages" in (body or {}):
         messages = [{"role": "user", "content": "x" * 20_001}]

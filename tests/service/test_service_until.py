@@ -54,7 +54,7 @@ def test_an_answer_and_a_search_stay_before_the_place(client: httpx2.Client) -> 
         assert "SECRET" not in shown(reply.json())
     missing = client.post(f"{BASE}/ask", json=ASKED | {"until": "Chapter Ninety"})
     assert missing.status_code == 404
-    [document] = client.get(f"{BASE}/documents").json()["items"]
+    [document] = client.get(f"{BASE}/documents").json()["rows"]
     story = f"{BASE}/documents/{document['id']}"
     page = f"/c/novels/d/{document['id']}/entities"
     for blank in (" ", "\t", "-1%", "101%", "２"):
@@ -126,7 +126,7 @@ def test_a_query_for_analysts_takes_a_place_by_name(client: httpx2.Client) -> No
 
 
 def test_the_text_its_passages_and_an_export_end_at_the_place(client: httpx2.Client) -> None:
-    [entry] = client.get(f"{BASE}/documents").json()["items"]
+    [entry] = client.get(f"{BASE}/documents").json()["rows"]
     story = f"{BASE}/documents/{entry['id']}"
     whole = client.get(f"{story}/text").json()
     assert "Provis" in shown(whole)

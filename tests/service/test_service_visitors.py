@@ -90,7 +90,7 @@ def visitor(it: Served) -> Iterator[httpx2.Client]:
 
 def document(it: Served) -> str:
     """The id of the book that has people and places."""
-    found = it.client("read").get(f"{BASE}/tales/documents").json()["items"]
+    found = it.client("read").get(f"{BASE}/tales/documents").json()["rows"]
     return str(next(each["id"] for each in found if each["title"] == "The Lighthouse"))
 
 
@@ -215,10 +215,10 @@ def test_visitors_reach_these_routes_and_no_others(it: Served) -> None:
     read = f"{on_page}/d/{{document}}"
     assert reached == {
         "GET /",
-        *(f"GET {below}{end}" for end in ("", "/documents", "/export", "/modes", "/aspects")),
+        *(f"GET {below}{end}" for end in ("/export", "/modes", "/aspects")),
         *(f"GET {below}{end}" for end in ("/examples", "/passages/{passage}")),
         f"GET {below}/passages/{{passage}}/neighbours",
-        *(f"GET {book}{end}" for end in ("", "/text", "/outline", "/export")),
+        *(f"GET {book}{end}" for end in ("/text", "/outline", "/export")),
         f"GET {book}/plot.{{kind}}",
         *(f"POST {below}{end}" for end in ("/ask", "/ask/cost", "/search", "/compare")),
         *(f"GET {on_page}{end}" for end in ("", "/ask", "/compare", "/download/{format}")),
@@ -260,14 +260,10 @@ def test_what_visitors_see_and_download_names_nobody_and_no_cost(
             ):
                 assert private not in given.text, (path, private)
     assert len(visitor.get(f"{BASE}/tales/documents/{id}/export").text.splitlines()) > 10
-    for listed in (
-        visitor.get(f"{BASE}/tales/documents").json()["items"],
-        [visitor.get(f"{BASE}/tales/documents/{id}").json()],
-    ):
-        for shown in listed:
-            assert shown["usage"] == {}
-            assert all(graph["usage"] == {} for graph in shown["graphs"].values())
-            assert all("layers" not in graph["facts"] for graph in shown["graphs"].values())
+    shown = visitor.get(f"{BASE}/tales/documents/{id}").json()
+    assert shown["usage"] == {}
+    assert all(graph["usage"] == graph["made_from"] == {} for graph in shown["graphs"].values())
+    assert all("layers" not in graph["facts"] for graph in shown["graphs"].values())
     for look in ("cards", "table"):
         shown = visitor.get(f"/c/tales?look={look}", headers=PAGE).text
         assert "model calls" not in shown

@@ -71,7 +71,7 @@ def test_jobs_are_done_by_workers(client: httpx2.Client) -> None:
     text = {"text": LIGHTHOUSE, "source": "notes/lighthouse"}
     assert run(client, "POST", "documents", json=text)["state"] == "succeeded"
     assert run(client, "POST", "build", json={"graphs": ["entities"]})["state"] == "succeeded"
-    documents = client.get(f"{BASE}/collections/books/documents").json()["items"]
+    documents = client.get(f"{BASE}/collections/books/documents").json()["rows"]
     assert [sorted(document["graphs"]) for document in documents] == [GRAPHS] * 2
 
 

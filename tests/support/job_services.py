@@ -21,7 +21,7 @@ class Changes:
 
     changes: list[str] = field(default_factory=list)
 
-    def record(self, caller: Caller, what: str, target: str, **details: object) -> None:
+    def record(self, caller: Caller, what: str, target: str, /, **details: object) -> None:
         self.changes.append(f"{what} {target}")
 
 

@@ -97,10 +97,6 @@ class App(Resources):
         """Return the names of the collections that hold documents."""
         return [space.collection for space in self.spaces() if space.has_documents]
 
-    def count_documents(self) -> int:
-        """Return how many documents all collections have together."""
-        return sum(self.store_of(name).count(name)[0] for name in self.collections())
-
     def retrieve(
         self,
         question: str | Query,

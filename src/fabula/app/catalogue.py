@@ -97,6 +97,6 @@ def empty_collection_error(collection: str) -> NotFound:
     return NotFound(
         f"Nothing has been ingested into collection {collection!r} yet: add documents to it, or "
         "choose another collection.",
-        advice=f"Run `fabula ingest BOOK --collection {collection}`; `fabula list --all` shows all "
-        "collections.",
+        advice=f"Run `fabula ingest BOOK --collection {collection}`; `fabula collections` shows "
+        "all.",
     )

@@ -23,10 +23,10 @@ from fabula.ask.query import Query
 from fabula.ask.scope import AskedTurn, QuestionScope, known_turns
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
-from fabula.errors import BadValue, Changed, LoadError, NotFound, SettingsError
-from fabula.graph import TEXT, Gap, Owner, Record, differences
+from fabula.errors import Changed, LoadError, NotFound, SettingsError
+from fabula.graph import Record, differences
 from fabula.graph.decisions import Decision
-from fabula.graph.entries import Entry, Layer
+from fabula.graph.entries import Entry
 from fabula.graph.hits import NO_LIMIT, Filters, Hit, Passage, Source
 from fabula.graph.installed import graph, graphs, refuse_without_model
 from fabula.graph.method import Graph
@@ -36,7 +36,6 @@ from fabula.graph.recipes import (
     complete_documents,
     decisions_by_graph,
     differences_of,
-    with_dependents,
 )
 from fabula.graph.structure import TextStructure
 from fabula.graph.trace import Trace
@@ -591,97 +590,6 @@ class Collection:
             return []
         return self._run([decision.graph], listener).build(entries)
 
-    def drop(
-        self, name: str, *documents: str, dry: bool = False
-    ) -> list[tuple[Entry | None, list[str]]]:
-        """Remove a graph, and the graphs that rest on it, from documents.
-
-        Args:
-            name: The graph.
-            *documents: Ids, titles or files. If none is named, the graph is removed from all
-                documents, and graphs of the whole collection that rest on it are removed as well.
-            dry: Remove nothing, and only say what would be removed.
-
-        Returns:
-            The documents that had it, each with the graphs that were removed; None in place of a
-            document stands for the collection itself.
-
-        Raises:
-            NotFound: There is no such document.
-            SettingsError: There is no such graph, or it is the text.
-
-        """
-        if name == TEXT:
-            raise SettingsError(
-                "The text cannot be dropped, as all graphs rest on it; `fabula remove` removes the "
-                "whole document."
-            )
-        entries = [self.document(document) for document in documents]
-        entries = entries or list(self.store.documents(self.name))
-        installed = graphs()
-        of_collection = self.store.collection_parts(self.name)
-        built = {graph_name for entry in entries for graph_name in entry.graphs}
-        if name not in {*installed, *of_collection, *built}:
-            graph(name)  # raises the error that names the nearest graph
-        removed = with_dependents(installed, {name})
-        if documents and name in of_collection:
-            raise SettingsError(f"{name} belongs to the whole collection: name no document.")
-        dropped: list[tuple[Entry | None, list[str]]] = [
-            (entry, names) for entry in entries if (names := sorted(removed & entry.graphs.keys()))
-        ]
-        if not documents and (names := sorted(removed & of_collection.keys())):
-            dropped.append((None, names))
-        if not dry:
-            for owner, names in dropped:
-                id = owner.id if owner else ""
-                self.store.drop([Owner(self.name, graph_name, id) for graph_name in names])
-        return dropped
-
-    def remove(self, *names: str) -> list[Entry]:
-        """Remove documents of the collection, named by id, whole title or file.
-
-        Raises:
-            NotFound: There is no such document. Then none is removed.
-
-        """
-        entries = {entry.id: entry for entry in (self.document(name, whole=True) for name in names)}
-        for document in entries:
-            self.store.remove(self.name, document)
-        return list(entries.values())
-
-    def describe(
-        self,
-        document: str,
-        *,
-        title: str | None = None,
-        author: str | None = None,
-        published: str | None = None,
-    ) -> Entry:
-        """Change the title, author or date of a document, and return it; what is None stays.
-
-        If its file is ingested again with another text, these are those of the file again.
-
-        Args:
-            document: An id, title or file.
-            title: The new title.
-            author: The new author; '' for none.
-            published: The new year or date of the text; '' for none.
-
-        Raises:
-            BadValue: The title is empty, or a value is too long.
-            NotFound: There is no such document.
-
-        """
-        entry = self.document(document)
-        title = entry.title if title is None else title.strip()
-        author = entry.author if author is None else author.strip()
-        published = entry.published if published is None else published.strip()
-        if not title:
-            raise BadValue("The title is empty: give it at least one character.")
-        if not self.store.set_description(entry, title, author, published):
-            raise NotFound(f"The document {quote_name(entry.id)} has been removed.")
-        return replace(entry, title=title, author=author, published=published)
-
     def reembed(self, progress: Progress | None = None, *, stop: Stop | None = None) -> Reembedded:
         """Replace the collection's embeddings by those of the settings' model.
 
@@ -744,10 +652,6 @@ class Collection:
         """Return the embedding space of the collection; None if nothing was ever written to it."""
         return self.store.space(self.name)
 
-    def layers(self, document: str) -> list[Layer]:
-        """Return how many passages a document has by kind, aspect and level."""
-        return self.store.layers(self.name, self.document(document).id)
-
     def stale(self, entry: Entry) -> dict[str, list[str]]:
         """Return what has changed since each graph of a document was built, by the graphs' names.
 
@@ -782,10 +686,6 @@ class Collection:
         from fabula.store.decisions import read_decisions
 
         return read_decisions(self.store, self.name)
-
-    def gaps(self, document: str) -> dict[str, list[Gap]]:
-        """Return the gaps of a document, which no model gave, by its graphs' names."""
-        return self.store.gaps(self.name, self.document(document).id)
 
     def check(self, document: str = "") -> CheckFindings:
         """Return what is wrong with the collection, or with one document by id, title or file."""

@@ -29,18 +29,13 @@ COMMANDS = {
     "demo": "Build graphs of a story that comes with Fabula, and ask a question.",
     "ingest": "Build graphs of books: files and folders.",
     "build": "Build a graph for documents that are in the collection.",
-    "drop": "Remove a graph from documents.",
     "query": "Answer a question from the graph, with citations.",
     "chat": "Ask a series of questions that may refer to each other.",
     "read": "Read the text around a citation, a section or a passage.",
     "history": "List the questions that you asked, show or repeat one.",
     "cite": "Print documents as BibTeX or CSL-JSON.",
-    "list": "List the documents and their graphs.",
-    "show": "Show a document's graphs and what they cost.",
-    "rename": "Change the title, author and year of a document.",
-    "remove": "Remove documents.",
+    "remove-collection": "Remove all documents of a collection.",
     "reembed": "Embed a collection again with another model.",
-    "collections": "List the collections.",
     "check": "Check the graph for errors.",
     "cypher": "Run a Cypher query: one that comes with Fabula, or your own.",
     "annotations": "Import, export, list or remove annotations of a document.",
@@ -154,7 +149,7 @@ class Commands(click.Group):
 def _import_command(name: str) -> click.Command:
     command: click.Command
     if name in COMMANDS:
-        command = importlib.import_module(f"fabula.cli.commands.{name}").command
+        command = importlib.import_module(f"fabula.cli.commands.{name.replace('-', '_')}").command
     elif find_commands()[name].group == OPERATIONS:
         from fabula.cli.shared.operations import make_command
         from fabula.operations.kit import find_operation

@@ -22,7 +22,7 @@ class Audit:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def record(self, caller: Caller, what: str, target: str, **details: object) -> None:
+    def record(self, caller: Caller, what: str, target: str, /, **details: object) -> None:
         """Record a change.
 
         Args:

@@ -59,7 +59,7 @@ WATCH_POLL_SECONDS = 0.5
 class Audit(Protocol):
     """Records who changed what."""
 
-    def record(self, caller: Caller, what: str, target: str, **details: object) -> None:
+    def record(self, caller: Caller, what: str, target: str, /, **details: object) -> None:
         """Record a change, such as 'cancel job', to a collection."""
 
 

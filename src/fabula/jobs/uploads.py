@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shutil
 import tempfile
 import time
@@ -24,10 +23,8 @@ from fabula.errors import BadValue, Conflict, FabulaError, LoadError, NotFound, 
 from fabula.jobs.callers import Caller
 from fabula.jobs.job import Item
 from fabula.load import find_in_zip
-from fabula.text.names import quote_name
+from fabula.text.names import SOURCE_FOLDER, quote_name
 
-SOURCE_FOLDER = "uploads"
-"""What the sources of uploaded documents begin with, such as `uploads/winter.txt`."""
 UNNAMED = "unnamed"
 MAX_LABEL_CHARACTERS = 200
 MIN_FREE_BYTES = 256_000_000
@@ -45,19 +42,6 @@ RETRY_MILLISECONDS = 7 * 24 * HOUR_MILLISECONDS
 
 class DiskFull(FabulaError):
     """The disk of the service is full."""
-
-
-def source_name(source: str) -> str:
-    """Return what a reader is shown of a document's source: no folder of the server.
-
-    Uploaded files keep the folders that they were sent with, and documents from the web their
-    addresses.
-    """
-    if source.startswith(("http://", "https://")):
-        return source
-    sent = source.removeprefix(f"{SOURCE_FOLDER}/")
-    is_path = sent == source and (source.startswith("/") or source[1:3] in (":\\", ":/"))
-    return re.split(r"[/\\]", source)[-1] if is_path else sent
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from fabula.text.nouns import count_noun
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -138,3 +140,14 @@ def sum_usage(parts: Iterable[Mapping[str, Usage]]) -> dict[str, Usage]:
         for name, usage in part.items():
             total[name] = total.get(name, Usage()) + usage
     return total
+
+
+def describe_usage(usage: Usage) -> str:
+    """Return calls and tokens in words, with the calls saved and the faulty replies, if any."""
+    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+    tokens = f"{usage.prompt_tokens:,} prompt{cached} and {usage.completion_tokens:,} completion"
+    paid = f"{count_noun(usage.calls, 'call')}, {tokens} tokens"
+    parts = [paid if usage.calls else "no model calls"]
+    parts += [f"{count_noun(usage.saved, 'call')} saved"] * (usage.saved > 0)
+    parts += [f"{count_noun(usage.faults, 'faulty reply')} asked for again"] * (usage.faults > 0)
+    return ", ".join(parts)

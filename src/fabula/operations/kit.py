@@ -11,7 +11,11 @@ with those that a limit left out, and its other values are facts about all of it
 `document`, `start` and `end` are places in a text, which every interface can open. A list that
 grows while it is read has `next` in place of `total`: the parameter `after` takes it, and it is
 None at the end. Where a result is prose, its method `to_text` returns what a terminal shows in
-place of a table, and `to_hint` what it shows beside that, on standard error.
+place of a table; `to_notes` returns lines that it shows below one, and `to_hint` what it shows
+beside it, on standard error.
+
+What destroys something has the parameter `dry_run`: the command shows first what would go, and asks
+unless it was told `--yes`. Assistants are not offered it, as a text might talk them into it.
 """
 
 from __future__ import annotations
@@ -80,8 +84,12 @@ class Mark(Enum):
     """Its value names another collection, which the function gets."""
     CALLER = auto()
     """Its value is the name of who asks; nobody can give it."""
+    FOR_VISITOR = auto()
+    """Its value is whether a visitor asks; nobody can give it."""
 
 
+ABOUT_ASKER = (Mark.CALLER, Mark.FOR_VISITOR)
+"""The marks of parameters that say who asks."""
 Until = Annotated[str, Field(max_length=MAX_PLACE, description=HIDES_UNREAD)]
 """How far a reader has read."""
 
@@ -118,6 +126,11 @@ class Asker:
     open: Callable[[str], Collection]
     caller: Caller = PERSON
     services: Services | None = None
+
+    @property
+    def is_visitor(self) -> bool:
+        """Whether they have no key, and see no costs and nothing of other people."""
+        return self.caller.is_visitor
 
 
 @dataclass(frozen=True)
@@ -281,6 +294,11 @@ class Operation:
         return self.method != "GET" and self.role != "read"
 
     @property
+    def has_confirmation(self) -> bool:
+        """Whether it destroys something, which a person has to confirm."""
+        return any(each.name == "dry_run" for each in self.parameters)
+
+    @property
     def has_body(self) -> bool:
         """Whether its parameters are in the body of a request."""
         return self.method not in ("GET", "DELETE")
@@ -307,7 +325,7 @@ class Operation:
     @property
     def offered(self) -> tuple[Parameter, ...]:
         """The parameters that every interface has."""
-        local = (Mark.AT_THIS_MACHINE, Mark.CALLER)
+        local = (Mark.AT_THIS_MACHINE, *ABOUT_ASKER)
         return tuple(each for each in self.parameters if not any(map(each.has, local)))
 
     @property
@@ -359,7 +377,7 @@ class Operation:
         """Return the result of the function.
 
         Args:
-            collection: The collection; None for an operation that is about no single one.
+            collection: The collection; an operation that is about no single one does not get it.
             values: The values of its parameters, as they were given.
             asker: Who asks.
 
@@ -374,9 +392,11 @@ class Operation:
                 checked[parameter.name] = asker.open(name) if name else None
             elif parameter.has(Mark.CALLER):
                 checked[parameter.name] = asker.name
-        if collection is None:
+            elif parameter.has(Mark.FOR_VISITOR):
+                checked[parameter.name] = asker.is_visitor
+        if not self.has_collection:
             return self.function(asker, **checked)
-        if self.hides_unread:
+        if self.hides_unread and collection:
             collection = collection.as_read(checked["document"], checked.pop("until"))
         return self.function(collection, **checked)
 
@@ -419,6 +439,7 @@ def operation(
     """Declare a function as an operation; see `Operation` for the arguments."""
 
     def declare(function: Function) -> Function:
+        signature = inspect.signature(function)
         declared = Operation(
             function,
             path,
@@ -431,13 +452,12 @@ def operation(
             is_large,
             is_public,
             has_screen,
-            has_tool,
+            has_tool and "dry_run" not in signature.parameters,
             is_recorded,
             command or function.__name__.replace("_", "-"),
             has_command,
             examples,
         )
-        signature = inspect.signature(function)
 
         @wraps(function)
         def checked(*given: Any, **named: Any) -> Any:

@@ -30,6 +30,8 @@ NamedDocument = Annotated[
     Mark.NAMES_DOCUMENT,
 ]
 Who = Annotated[str, Field(description="the name of who asks"), Mark.CALLER]
+ForVisitor = Annotated[bool, Field(description="whether a visitor asks"), Mark.FOR_VISITOR]
+DryRun = Annotated[bool, Field(description="only say what would be removed")]
 Limit = Annotated[int, Field(ge=1, le=MAX_ROWS, description="how many rows at most")]
 After = Annotated[
     str, Field(max_length=4000, description="the `next` of the page before; '' for the first")

@@ -33,13 +33,11 @@ from fabula.operations.kit import Operation, find_operations
 from fabula.service.core import asking
 from fabula.service.core.asking import Question
 from fabula.service.core.errors import public_message
-from fabula.service.core.paging import make_cursor, read_cursor, take_page
 from fabula.service.core.passages import Direction, OutlineNode, as_read, neighbours
 from fabula.service.core.passages import outline as build_outline
 from fabula.service.core.views import END_OF_TEXT, PassageView
 from fabula.service.http.streams import run_while_connected
 from fabula.service.state import ServiceState
-from fabula.text.folding import fold_name
 from fabula.text.names import quote_name
 from fabula.text.tokens import count
 
@@ -48,8 +46,6 @@ MAX_RESULT_TOKENS = 4000
 MAX_READ_CHARACTERS = 8000
 """Characters of the text that one call of `read` returns."""
 MAX_HITS = 50
-PAGE_SIZE = 50
-"""Documents on one page of `list_documents`."""
 INSTRUCTIONS = (
     "Long narrative texts, read as graphs: passages of the text, summaries by aspect (plot, "
     "character, theme and others) and details. Search first, then read around what you find. Cite "
@@ -84,24 +80,6 @@ ReadUntil = Annotated[
 OUTLINE_FIELDS = ("id", "level", "start", "end", "text")
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
-
-
-class DocumentInfo(BaseModel):
-    """A document of a collection."""
-
-    id: str
-    title: str
-    author: str
-    language: str
-    tokens: int
-    graphs: list[str]
-
-
-class DocumentPage(BaseModel):
-    """One page of documents, ordered by title; pass `next` as `after` to get the next page."""
-
-    documents: list[DocumentInfo]
-    next: str = ""
 
 
 class FoundPassage(BaseModel):
@@ -310,42 +288,6 @@ def _report_errors(tool: Callable[Parameters, Result]) -> Callable[Parameters, R
 
 
 def _add_reading(server: MCPServer, access: _Access) -> None:
-    @server.tool(annotations=READ_ONLY)
-    @_report_errors
-    def list_documents(
-        context: Context[Any, Any],
-        collection: CollectionName = "",
-        query: Annotated[str, Field(description="part of a title or of an author's name")] = "",
-        after: Annotated[str, Field(description="`next` of the previous page")] = "",
-    ) -> DocumentPage:
-        """List the documents of a collection by title; without a name, of your first collection."""
-        if not collection:
-            names = access.state.visible_collections(access.caller(context))
-            if not names:
-                raise NotFound("There is no document yet that you may read.")
-            collection = names[0]
-        key, place = fold_name(query), read_cursor(after, str, str) or ("", "")
-        found = access.collection(context, collection)
-        entries = found.store.documents(found.name, PAGE_SIZE + 1, (place[0], place[1]))
-        page, more = take_page(
-            (
-                entry
-                for entry in entries
-                if key in f"{fold_name(entry.title)}\n{fold_name(entry.author)}"
-            ),
-            PAGE_SIZE,
-        )
-        return DocumentPage(
-            documents=[_document_info(entry) for entry in page],
-            next=make_cursor(fold_name(page[-1].title), page[-1].id) if more else "",
-        )
-
-    @server.tool(annotations=READ_ONLY)
-    @_report_errors
-    def list_collections(context: Context[Any, Any]) -> list[str]:
-        """List the names of the collections that you may read."""
-        return access.state.visible_collections(access.caller(context))
-
     @server.tool(annotations=READ_ONLY)
     @_report_errors
     def read(
@@ -663,17 +605,6 @@ def _add_prompts(server: MCPServer) -> None:
             f"Trace {name} from first to last appearance: search for them with the aspect "
             "character and in the chunks, put what you find in the order of the text, and cite it."
         )
-
-
-def _document_info(entry: Entry) -> DocumentInfo:
-    return DocumentInfo(
-        id=entry.id,
-        title=entry.title,
-        author=entry.author,
-        language=entry.language,
-        tokens=entry.tokens,
-        graphs=[*entry.graphs],
-    )
 
 
 def _walk(nodes: Iterable[OutlineNode]) -> Iterator[OutlineNode]:

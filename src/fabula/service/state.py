@@ -39,7 +39,6 @@ from fabula.service.core.sessions import Sessions
 from fabula.service.core.supervisor import Supervisor
 from fabula.service.observe.metrics import Metrics
 from fabula.store import schema
-from fabula.store.embedding_space import Space
 from fabula.text.names import name_problem, quote_name
 
 if TYPE_CHECKING:
@@ -296,15 +295,10 @@ class ServiceState:
         limit = self.large_task_limit.hold(caller.id) if operation.is_large else nullcontext()
         with limit:
             result = operation.run(collection, values, self.asker(caller))
-        if operation.changes and operation.is_recorded:
-            target = (collection.name if collection else "", str(values.get("document", "")))
-            self.audit.record(caller, operation.name, "/".join(filter(None, target)))
+        if operation.changes and operation.is_recorded and not values.get("dry_run"):
+            document = getattr(result, "document", values.get("document", ""))
+            target = "/".join(filter(None, (collection.name if collection else "", document)))
+            given = {name: value or None for name, value in values.items() if name != "document"}
+            title = {"title": getattr(result, "title", None)}
+            self.audit.record(caller, operation.command, target, **(given | title))
         return result
-
-    def spaces(self, caller: Caller) -> list[Space]:
-        """Return the embedding spaces of the collections with documents that a caller may see."""
-        return [
-            space
-            for space in self.app.spaces()
-            if space.has_documents and caller.may_see(space.collection)
-        ]

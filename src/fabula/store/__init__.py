@@ -204,21 +204,9 @@ class Store(Database):
         self._derived.save(("space", collection), "", space)
         return space
 
-    def documents(
-        self,
-        collection: str,
-        page_size: int = DOCUMENTS_PER_PAGE,
-        after: tuple[str, str] = ("", ""),
-    ) -> Iterator[Entry]:
-        """Yield all documents of a collection in order of their titles, read page by page.
-
-        Args:
-            collection: The collection.
-            page_size: How many are read at once.
-            after: The folded title and the id of the document that the first one follows.
-
-        """
-        title, after_id = after
+    def documents(self, collection: str, page_size: int = DOCUMENTS_PER_PAGE) -> Iterator[Entry]:
+        """Yield all documents of a collection in order of their titles, `page_size` at a time."""
+        title, after_id = "", ""
         place = {"collection": collection, "limit": page_size}
         while page := self.entry_rows(
             "core/find_documents", {**place, "after_title": title, "after": after_id}

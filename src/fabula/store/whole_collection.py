@@ -177,7 +177,8 @@ def _begin(store: Store, collection: str, properties: Row) -> None:
         if space and (space.has_documents or space.phase):
             raise SpaceError(
                 f"There is a collection {collection!r} already: nothing was imported.",
-                advice=f"`fabula remove --all --collection {collection}` removes its documents.",
+                advice=f"`fabula remove-collection --collection {collection}` removes its "
+                "documents.",
             )
         fields = place | {"properties": properties}
         transaction.run(read_statement("core/save_importing"), fields).consume()

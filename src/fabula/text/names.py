@@ -32,6 +32,8 @@ REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Unicode's embeddings, overrides and isolates: the rest of a line is shown in another order than
 the text has, and one name looks like another. The marks U+200E, U+200F and U+061C do no harm and
 stay, as do the joiners of Persian and of Indian scripts."""
+SOURCE_FOLDER = "uploads"
+"""What the sources of uploaded documents begin with, such as `uploads/winter.txt`."""
 
 
 def name_problem(name: str, max_bytes: int = MAX_NAME_BYTES) -> str:
@@ -97,3 +99,16 @@ def file_name(title: str, default: str) -> str:
 def quote_name(name: str) -> str:
     """Return a name for a message, in quotation marks, and cut if it is long."""
     return repr(name if len(name) <= 60 else f"{name[:59]}…")
+
+
+def source_name(source: str) -> str:
+    """Return what a reader is shown of a document's source: no folder of the server.
+
+    Uploaded files keep the folders that they were sent with, and documents from the web their
+    addresses.
+    """
+    if source.startswith(("http://", "https://")):
+        return source
+    sent = source.removeprefix(f"{SOURCE_FOLDER}/")
+    is_path = sent == source and (source.startswith("/") or source[1:3] in (":\\", ":/"))
+    return re.split(r"[/\\]", source)[-1] if is_path else sent

@@ -83,7 +83,7 @@ async def _requests(key: str) -> dict[str, Send]:
     """Return one request of each kind."""
     async with client(key, COLLECTION_PATH) as reader:
         listed = (await reader.get("/documents")).raise_for_status().json()
-        document = listed["items"][0]["id"]
+        document = listed["rows"][0]["id"]
 
     def make(method: str, path: str, body: object = None) -> Send:
         async def send(reader: httpx2.AsyncClient) -> None:

@@ -22,6 +22,7 @@ from fabula.graph.parts import chunks_of
 from fabula.graph.trace import Trace as Steps
 from fabula.graph.trace import TraceStep
 from fabula.models.offline import StaticEmbedder
+from fabula.operations.documents import drop_graph, remove_document
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.part_reader import read_part
@@ -134,13 +135,13 @@ def test_a_book_comes_in_follows_an_edit_without_the_cache_and_goes(
     with Fabula() as fabula:
         fabula.ingest(book, rebuild=True)
         assert content(store) == edited, "as if it had been made for the first time"
-        fabula.drop("discourse")
+        drop_graph(fabula, "discourse")
         assert cypher(store, NODES) == []
         assert fabula.check().violations == ()
         calls = endpoint.calls
         fabula.build("discourse")
         assert endpoint.calls == calls, "replies are kept"
-        fabula.remove("Winter")
+        remove_document(fabula, "Winter")
     assert cypher(store, "MATCH (n:Document|Passage|Element|Part) RETURN n.id") == []
 
 

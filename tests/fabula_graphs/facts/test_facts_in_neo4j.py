@@ -19,6 +19,7 @@ from fabula.graph.explore import shipped_query
 from fabula.graph.hits import Filters
 from fabula.graph.trace import Trace as Steps
 from fabula.graphs.entities.retrieval import _read
+from fabula.operations.documents import drop_graph
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.user_query import run_user_query
@@ -198,7 +199,7 @@ def test_facts_are_explored_with_what_proves_them(fabula: Fabula) -> None:
 
 def test_the_graph_is_sound_and_goes_as_a_whole(fabula: Fabula) -> None:
     assert fabula.check().violations == ()
-    fabula.drop("facts", "The Hales")
+    drop_graph(fabula, "facts", "The Hales")
     assert cypher(fabula.store, "MATCH (n:Fact) RETURN n") == []
     assert fabula.check().violations == ()
     # What walked facts does without them, and knows that they went.

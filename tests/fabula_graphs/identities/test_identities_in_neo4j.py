@@ -19,6 +19,7 @@ from fabula.config.settings import Settings
 from fabula.errors import NotFound, SettingsError
 from fabula.graph.queries import read_statement
 from fabula.graph.trace import Trace as Steps
+from fabula.operations.documents import drop_graph, remove_document
 from fabula.store import Store
 
 pytestmark = pytest.mark.long
@@ -211,13 +212,14 @@ def test_a_rebuild_of_what_it_rests_on_is_noticed_though_the_recipe_is_the_same(
 def test_with_a_document_goes_what_is_told_of_it(ingested: Path, store: Store) -> None:
     settle()
     with Fabula() as fabula:
-        fabula.remove("The second book")
+        remove_document(fabula, "The second book")
         assert fabula.check().violations == ()
         assert [part.stale for part in fabula.collection_graphs()] == [("documents",)]
         gone = cypher(store, "MATCH (n) WHERE n.name STARTS WITH 'Thornton' RETURN n.document AS d")
         assert "" not in {row["d"] for row in gone}
         assert one_another(store) == [["Anna third"]]
-        fabula.remove("The first book", "The third book")
+        remove_document(fabula, "The first book")
+        remove_document(fabula, "The third book")
         assert fabula.collection_graphs() == []
     assert cypher(store, "MATCH (n:Part|Element|Retired) RETURN n") == []
 
@@ -234,7 +236,7 @@ def test_what_is_missing_of_a_document_goes_with_it_though_it_was_edited_since(
     with Fabula() as fabula:
         fabula.ingest(ingested)
         assert cypher(store, missing) == [{"step": "identities"}]
-        fabula.remove("The second book")
+        remove_document(fabula, "The second book")
         assert cypher(store, missing) == []
         assert fabula.check().violations == ()
 
@@ -248,12 +250,12 @@ def test_what_was_told_of_a_document_goes_though_it_was_edited_since(
     (ingested / "second.txt").write_text(f"Title: The second book\nLanguage: en\n\n{edited}\n")
     with Fabula() as fabula:
         fabula.ingest(ingested)
-        fabula.drop("aspects", "The second book")
+        drop_graph(fabula, "aspects", "The second book")
         assert len(one_another(store)) == 3, "it is made of no aspects"
         if removed:
-            fabula.remove("The second book")
+            remove_document(fabula, "The second book")
         else:
-            fabula.drop("entities", "The second book")
+            drop_graph(fabula, "entities", "The second book")
         assert one_another(store) == [["Anna third"]]
         assert fabula.check().violations == ()
 
@@ -272,7 +274,7 @@ def test_modes_over_entities_go_by_it_as_soon_as_it_is_there(ingested: Path, sto
         settle()
         # Anna of the third book is another one.
         assert people() == f"{row['keys'] + 1} entities"
-        fabula.drop("identities")
+        drop_graph(fabula, "identities")
         assert people() == f"{row['keys']} entities"
 
 
@@ -285,11 +287,11 @@ def test_it_is_dropped_alone_or_with_what_it_rests_on(ingested: Path, store: Sto
     assert len(cypher(store, "MATCH (p:Part {graph: 'entities'}) RETURN p")) == 3
     settle()
     with Fabula() as fabula:
-        fabula.drop("entities", "The first book")
+        drop_graph(fabula, "entities", "The first book")
         assert one_another(store) == [["Anna third"]]
         assert fabula.check().violations == ()
         with pytest.raises(SettingsError, match="name no document"):
-            fabula.drop("identities", "The second book")
+            drop_graph(fabula, "identities", "The second book")
     assert "identities: collection 'default' itself" in run("drop", "entities", "--yes")
     assert stored(store) == []
 
@@ -391,7 +393,8 @@ def test_no_collection_sees_anothers(ingested: Path, store: Store, books: Path) 
         assert other.collection_graphs() == []
         other.build("identities")
         assert len(other.collection_graphs()) == 1
-        other.remove(*(entry.id for entry in other.documents()))
+        for entry in other.documents():
+            remove_document(other, entry.id)
         assert other.collection_graphs() == []
     with Fabula() as fabula:
         assert len(fabula.collection_graphs()) == 1

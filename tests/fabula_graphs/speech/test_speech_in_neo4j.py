@@ -15,6 +15,7 @@ from fabula import Fabula
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph.explore import shipped_query
+from fabula.operations.documents import drop_graph
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.user_query import run_user_query
@@ -209,5 +210,5 @@ def test_an_edit_keeps_the_ids_of_what_did_not_change(fabula: Fabula, address: A
         language="en",
     )
     assert len(before & ids()) >= len(before) - 3
-    fabula.drop("speech")
+    drop_graph(fabula, "speech")
     assert ids() == set()

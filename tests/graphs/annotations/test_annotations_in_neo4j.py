@@ -22,6 +22,7 @@ from fabula.errors import BadValue, NotFound
 from fabula.export.web_annotation import collection_json, read_annotations
 from fabula.graph.annotations import Annotation
 from fabula.operations.annotations import list_annotation_layers
+from fabula.operations.documents import remove_document, rename_document
 from fabula.operations.notes import add_note
 from fabula.server import Address
 from fabula.store.annotations import read_layers
@@ -182,7 +183,7 @@ def test_annotations_go_with_their_document_and_stay_in_their_collection(
     add_note(other, "Hales", "boats", "Elsewhere.")
     assert [row.layer for row in list_annotation_layers(imported).rows] == ["scheme"]
     assert [row.layer for row in list_annotation_layers(other).rows] == ["notes"]
-    imported.remove("The Hales")
+    remove_document(imported, "The Hales")
     with connect(address) as store:
         left = cypher(store, "MATCH (n:AnnotationSlice) RETURN n.collection AS c, n.layer AS layer")
     assert left == [{"c": "other", "layer": "notes"}]
@@ -316,4 +317,4 @@ def test_a_layer_has_a_name_that_can_be_shown_and_be_in_an_address(
     with pytest.raises(BadValue, match=r"The tag .* changes the order of what is shown"):
         add_note(imported, "Hales", "Good day", "A note.", tag="\u202egreeting")
     with pytest.raises(BadValue, match=r"changes the order of what is shown"):
-        imported.describe("Hales", title="The \u202eHales")
+        rename_document(imported, "Hales", title="The \u202eHales")

@@ -19,6 +19,7 @@ from fabula.graph.hits import Filters
 from fabula.graph.installed import graphs
 from fabula.graph.queries import FOLDER, read_statement
 from fabula.graph.trace import Trace as Steps
+from fabula.operations.documents import drop_graph, remove_document
 from fabula.store import Store
 from fabula.store.integrity import check
 
@@ -138,10 +139,10 @@ def test_a_book_has_its_communities_and_an_edit_asks_for_one_report(
     assert ingest(book, **CLAIMS).status == "unchanged"
     assert_refuted(store, "communities")
     with Fabula() as fabula:
-        fabula.drop("communities")
+        drop_graph(fabula, "communities")
         gone = "MATCH (n:Community|Report|Claim|Part {graph: 'communities'}) RETURN n.id"
         assert cypher(store, gone) == []
-        fabula.remove("autumn")
+        remove_document(fabula, "autumn")
     assert cypher(store, "MATCH (n:Document|Passage|Element|Part) RETURN n.id") == []
 
 
@@ -205,7 +206,7 @@ def test_a_collection_has_its_own_which_follow_its_documents(
         [again] = fabula.build("collection_communities")
         assert again.steps["reports"].calls == 1, "of the new group alone"
         assert len(group_names(store, "CollectionCommunity")) == 3
-        fabula.remove("winter")
+        remove_document(fabula, "winter")
         left = group_names(store, "CollectionCommunity")
         assert left == [{"Gerda", "Hans", "Ivan"}, set(MILL)], "what tells of it goes with it"
         assert cypher(store, "MATCH (n:CollectionReport) RETURN count(*) AS n") == [{"n": 2}]

@@ -19,6 +19,7 @@ from fabula import Fabula
 from fabula.cli import main
 from fabula.config.settings import Settings
 from fabula.errors import Changed, FabulaError, NotFound
+from fabula.operations.documents import remove_document
 from fabula.store import Store
 from fabula.store.decisions import save_decision
 
@@ -167,9 +168,9 @@ def test_two_who_decide_at_once_do_not_overwrite_each_other(fabula: Fabula, stor
 
 def test_the_last_document_takes_what_was_decided_with_it(fabula: Fabula) -> None:
     fabula.decide("entities", "rename", "Marlow", "Charlie")
-    fabula.remove("Heart")
+    remove_document(fabula, "Heart")
     assert len(fabula.decisions()) == 1
-    fabula.remove("Folly")
+    remove_document(fabula, "Folly")
     assert fabula.decisions() == []
 
 

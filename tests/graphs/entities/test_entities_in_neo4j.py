@@ -20,6 +20,7 @@ from fabula import Fabula, Outcome
 from fabula.cli import main
 from fabula.config.settings import Settings
 from fabula.errors import BudgetSpent
+from fabula.operations.documents import drop_graph, remove_document
 from fabula.store import Store
 from stories import LIGHTHOUSE
 
@@ -212,13 +213,13 @@ def test_what_is_removed_or_dropped_leaves_nothing(
     ingest(book, graphs="aspects,entities")
     of_entities = "MATCH (n:Element|Entity|Relation|Part {graph: 'entities'}) RETURN n.id"
     with Fabula() as fabula:
-        fabula.drop("entities")
+        drop_graph(fabula, "entities")
         assert cypher(store, of_entities) == []
         assert fabula.check().violations == ()
         calls = endpoint.calls
         [outcome] = fabula.build("entities")
         assert (outcome.status, endpoint.calls) == ("added", calls), "replies are kept"
-        fabula.remove("Winter")
+        remove_document(fabula, "Winter")
     assert cypher(store, "MATCH (n:Document|Passage|Element|Entity|Part) RETURN n.id") == []
 
 

@@ -17,6 +17,7 @@ from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadValue, InvalidPlace, NotFound
 from fabula.graph.explore import shipped_query
 from fabula.operations import recaps
+from fabula.operations.documents import drop_graph, remove_document
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.user_query import run_user_query
@@ -213,14 +214,14 @@ def test_a_document_without_episodes_is_told_what_builds_them(
         title="The Short",
         language="en",
     )
-    fabula.drop("episodes", "The Short")
+    drop_graph(fabula, "episodes", "The Short")
     result = run("recap", "The Short")
     assert result.exit_code != 0
     assert "has no episodes yet" in result.output
     assert "fabula build episodes" in result.output
     with pytest.raises(NotFound, match="build the graph 'episodes'"):
         recaps.recap(fabula, "The Short")
-    fabula.remove("The Short")
+    remove_document(fabula, "The Short")
 
 
 def test_the_mode_finds_stretches_none_within_another(fabula: Fabula) -> None:
@@ -270,5 +271,5 @@ def test_an_edit_of_a_chapter_keeps_the_episodes_of_others(
     assert len(kept) == 3
     assert kept <= before & after
     assert fabula.check().violations == ()
-    fabula.drop("episodes")
+    drop_graph(fabula, "episodes")
     assert ids() == set()

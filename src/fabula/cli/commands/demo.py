@@ -7,15 +7,14 @@ from importlib import resources
 import click
 
 from fabula.cli.commands.query import print_answer
-from fabula.cli.commands.show import describe_document
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import keep_answer
 from fabula.cli.shared.opening import open_collection
 from fabula.cli.shared.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.shared.progress import BuildProgress
-from fabula.cli.shared.screen import notice_offline
-from fabula.cli.shared.tables import outline_table, print_table
+from fabula.cli.shared.screen import echo, notice_offline
 from fabula.config.settings import Settings
+from fabula.operations.documents import show_document
 
 STORY = "a-christmas-carol.txt"
 QUESTION = "What did Marley's ghost tell Scrooge about the chain he wears?"
@@ -31,8 +30,8 @@ COLLECTION = "demo"
 def command(settings: Settings) -> None:
     """Build graphs of A Christmas Carol, show their outline, and ask a question.
 
-    The story goes into its own collection, `demo`; `fabula remove --all --collection demo` removes
-    it again.
+    The story goes into its own collection, `demo`; `fabula remove-collection --collection demo`
+    removes it again.
     """
     demo = settings.model_copy(update={"collection": COLLECTION})
     notice_offline(demo)
@@ -44,10 +43,7 @@ def command(settings: Settings) -> None:
             [outcome] = fabula.ingest(story, listener=listener)
         if outcome.error:
             raise outcome.error
-        entry = fabula.document(outcome.document)
-        click.echo()
-        print_table(outline_table(entry, fabula.layers(entry.id)))
-        click.echo(describe_document(entry, fabula.stale(entry), fabula.gaps(entry.id)))
+        echo(f"\n{show_document(fabula, outcome.document).to_text()}")
         click.echo(f"\n> {QUESTION}\n")
         stream = fabula.stream(QUESTION)
         print_answer(stream, show_context=False, is_offline=demo.offline)
@@ -67,4 +63,4 @@ Ask a question:    fabula query --collection {COLLECTION} "Who is Tiny Tim?"
 Open a citation:   fabula read 1
 Ask several:       fabula chat --collection {COLLECTION}
 Add your own book: fabula ingest BOOK
-Remove the story:  fabula remove --all --collection {COLLECTION}"""
+Remove the story:  fabula remove-collection --collection {COLLECTION}"""

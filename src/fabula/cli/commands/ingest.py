@@ -15,10 +15,10 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_collection
 from fabula.cli.shared.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.shared.progress import BuildProgress
-from fabula.cli.shared.screen import describe_usage, echo, notice_offline, print_json, show_skipped
+from fabula.cli.shared.screen import echo, notice_offline, print_json, show_skipped
 from fabula.cli.shared.workers import open_cluster, refuse_conflicts, worker_flags
 from fabula.config.settings import Settings
-from fabula.models.usage import Usage
+from fabula.models.usage import Usage, describe_usage
 from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:

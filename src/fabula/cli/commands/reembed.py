@@ -10,9 +10,10 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_collection
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.progress import BuildProgress
-from fabula.cli.shared.screen import describe_usage, echo
+from fabula.cli.shared.screen import echo
 from fabula.config.settings import Settings
 from fabula.models.prefixes import split_space_name
+from fabula.models.usage import describe_usage
 
 if TYPE_CHECKING:
     from fabula.build.reembed import Reembedded

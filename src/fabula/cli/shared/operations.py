@@ -20,8 +20,8 @@ from fabula.cli.shared.tables import print_table
 from fabula.export.files import replace_file
 from fabula.models.clean import escape_json
 from fabula.operations.kit import (
+    ABOUT_ASKER,
     Asker,
-    Mark,
     Operation,
     Parameter,
     Table,
@@ -53,35 +53,31 @@ def make_command(operation: Operation, kind: type[Command] = Command, **more: An
     def run(
         settings: Settings, as_json: bool, as_csv: bool, out: Path | None, **values: Any
     ) -> None:
-        from fabula.app.deciding import current_user
-
         if out and out.suffix.lower() not in SUFFIXES:
             raise click.UsageError(f"End the file in {' or '.join(SUFFIXES)}, not as {out.name!r}.")
+        values = {name: value for name, value in values.items() if value not in (None, ())}
+        if out and not _is_typed("limit"):
+            values = operation.without_limit(values)
         with open_app(settings) as app:
-            collection = _open(operation, app) if operation.has_collection else None
-            values = {name: value for name, value in values.items() if value not in (None, ())}
-            if out and not _is_typed("limit"):
-                values = operation.without_limit(values)
-            asker = Asker(current_user(), app, app.collections, app.collection)
-            result = operation.run(collection, values, asker)
-            table = make_table(result)
-            if collection and table.has_places:
-                _keep_places(operation, table, values, collection)
+            results = _run(operation, app, values)
         first = int(values.get("first", 0))
         if as_json or (out and out.suffix.lower() == ".json"):
-            text = json.dumps(operation.to_json(result), indent=2, ensure_ascii=False)
+            found = [operation.to_json(result) for result in results]
+            text = json.dumps(found if found[1:] else found[0], indent=2, ensure_ascii=False)
             _write(escape_json(text) + "\n", out)
         elif as_csv or out:
-            _write(operation.to_csv(result), out)
-        elif hasattr(result, "to_text"):
-            echo(result.to_text())
+            _write("".join(map(operation.to_csv, results)), out)
         else:
-            _show(operation, table, first)
-        _say_what_is_left(result, table, first)
+            for result in results:
+                _show(operation, result, first)
+        for result in results:
+            _say_what_is_left(result, make_table(result), first)
 
-    typed = [each for each in operation.parameters if not each.has(Mark.CALLER)]
+    typed = [each for each in operation.parameters if not any(map(each.has, ABOUT_ASKER))]
     command = settings_flags(*GRAPH)(run) if operation.has_collection else HOME_FLAGS(run)
+    confirm = click.option("--yes", is_flag=True, help="do not ask for confirmation")
     for option in (
+        *([confirm] if operation.has_confirmation else []),
         click.option(
             "--out",
             type=click.Path(dir_okay=False, path_type=Path),
@@ -96,11 +92,6 @@ def make_command(operation: Operation, kind: type[Command] = Command, **more: An
     return click.command(name, cls=kind, help=about, examples=operation.examples, **more)(command)
 
 
-def _open(operation: Operation, app: App) -> Collection:
-    """Return the collection of a command: what needs documents may choose another."""
-    return choose_collection(app) if operation.needs_documents else app.collection()
-
-
 def _say_what_is_left(result: Any, table: Table, first: int) -> None:
     if hasattr(result, "to_hint") and (hint := result.to_hint()):
         echo(hint, err=True)
@@ -113,6 +104,8 @@ def _say_what_is_left(result: Any, table: Table, first: int) -> None:
 def _make_option(operation: Operation, parameter: Parameter) -> Any:
     about = parameter.field.description or ""
     if parameter.name in operation.positional:
+        if operation.has_confirmation and parameter.name == operation.positional[-1]:
+            return click.argument(parameter.name, required=parameter.is_required, nargs=-1)
         default = None if parameter.is_required else parameter.default
         return click.argument(parameter.name, required=parameter.is_required, default=default)
     flag = f"--{parameter.name.replace('_', '-')}"
@@ -141,6 +134,43 @@ def _make_option(operation: Operation, parameter: Parameter) -> Any:
     )
 
 
+def _run(operation: Operation, app: App, values: dict[str, Any]) -> list[Any]:
+    """Return the result or, of what destroys several things, that for each of them."""
+    from fabula.app.deciding import current_user
+
+    asker = Asker(current_user(), app, app.collections, app.collection)
+    is_confirmed = values.pop("yes", False)
+    each_value = values.pop(operation.positional[-1], ()) if operation.has_confirmation else ()
+    given = [values | {operation.positional[-1]: each} for each in dict.fromkeys(each_value)]
+    collection = _choose_collection(operation, app, (given or [values])[0])
+
+    def answer(**more: Any) -> list[Any]:
+        return [operation.run(collection, each | more, asker) for each in given or [values]]
+
+    if operation.has_confirmation and not values["dry_run"]:
+        # Nothing goes before all of it is found to be there.
+        would = answer(dry_run=True)
+        if not is_confirmed:
+            for result in would:
+                echo(result.to_text(), err=True)
+            click.confirm(f"{operation.command.capitalize()} this?", abort=True, err=True)
+    results = answer()
+    for table in map(make_table, results):
+        if collection and table.has_places:
+            _keep_places(operation, table, values, collection)
+    return results
+
+
+def _choose_collection(
+    operation: Operation, app: App, values: Mapping[str, Any]
+) -> Collection | None:
+    """Return the collection that is meant: for what changes all of one it is not guessed."""
+    if not operation.has_collection:
+        return None
+    is_narrow = operation.needs_documents or values.get("document")
+    return choose_collection(app) if is_narrow and not values.get("all") else app.collection()
+
+
 def _keep_places(
     operation: Operation, table: Table, values: Mapping[str, Any], collection: Collection
 ) -> None:
@@ -150,7 +180,9 @@ def _keep_places(
         for number, row in enumerate(table.rows, int(values.get("first", 0)) + 1)
         if row.start is not None
     ]
-    what = " ".join([operation.name, *(str(values.get(name, "")) for name in operation.positional)])
+    what = " ".join(
+        [operation.command, *(str(values.get(name, "")) for name in operation.positional)]
+    )
     keep_places(
         what, places, collection.as_read(values.get("document", ""), values.get("until", ""))
     )
@@ -171,8 +203,12 @@ def _is_typed(name: str) -> bool:
     return source is not None and source is not ParameterSource.DEFAULT
 
 
-def _show(operation: Operation, table: Table, first: int) -> None:
-    """Print a table for people, and below it what is left out and what is true of all of it."""
+def _show(operation: Operation, result: Any, first: int) -> None:
+    """Print a result for people: a table, and below it what is left out and true of all of it."""
+    if hasattr(result, "to_text"):
+        echo(result.to_text())
+        return
+    table = make_table(result)
     shown = RichTable(show_edge=False)
     if table.has_places:
         shown.add_column("", justify="right", style="dim")
@@ -183,6 +219,9 @@ def _show(operation: Operation, table: Table, first: int) -> None:
         shown.add_row(*([str(number)] if table.has_places else []), *cells)
     if table.rows:
         print_table(shown)
+    if hasattr(result, "to_notes"):
+        for line in result.to_notes():
+            echo(line)
     elif not table.total:
         echo("Nothing was found.", err=True)
     facts = [f"{name} {format_value(value)}" for name, value in table.facts.items() if value]

@@ -16,11 +16,11 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from fabula.cli.shared.screen import describe_gaps, describe_usage, echo
+from fabula.cli.shared.screen import describe_gaps, echo
 from fabula.cli.shared.tables import console
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.progress import Pace
-from fabula.models.usage import Usage
+from fabula.models.usage import Usage, describe_usage
 from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ import click
 from fabula.config.settings import Settings
 from fabula.graph import Gap
 from fabula.models.clean import clean_output, escape_json
-from fabula.models.usage import Usage
 from fabula.text.nouns import count_noun
 
 MAX_LISTED = 10
@@ -68,14 +67,3 @@ def show_skipped(names: Sequence[str]) -> None:
         f"skipped    {count_noun(len(names), 'file')} of kinds that Fabula doesn't read "
         f"({by_kind}): {', '.join(names[:MAX_LISTED])}{more}"
     )
-
-
-def describe_usage(usage: Usage) -> str:
-    """Return calls and tokens in words, with the calls saved and the faulty replies, if any."""
-    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
-    tokens = f"{usage.prompt_tokens:,} prompt{cached} and {usage.completion_tokens:,} completion"
-    paid = f"{count_noun(usage.calls, 'call')}, {tokens} tokens"
-    parts = [paid if usage.calls else "no model calls"]
-    parts += [f"{count_noun(usage.saved, 'call')} saved"] * (usage.saved > 0)
-    parts += [f"{count_noun(usage.faults, 'faulty reply')} asked for again"] * (usage.faults > 0)
-    return ", ".join(parts)

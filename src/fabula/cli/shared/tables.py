@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.measure import Measurement
 from rich.segment import Segment
 from rich.table import Table
-from rich.text import Text
 
-from fabula.graph.entries import Entry, Layer
 from fabula.models.clean import clean_output
 
 UNLIMITED_WIDTH = 10_000
@@ -61,20 +59,3 @@ def fit_table(table: Table, width: int) -> RenderableType:
                 row.add_row(column.header, cell)
         lines += [row, ""]
     return Group(*lines)
-
-
-def outline_table(entry: Entry, layers: Sequence[Layer]) -> Table:
-    """Return a table of a document: a row for each aspect or kind, a column for each level."""
-    highest = max((layer.level for layer in layers), default=0)
-    table = Table(title=Text(entry.title), title_justify="left", show_edge=False)
-    table.add_column("aspect")
-    for level in range(highest + 1):
-        table.add_column(f"level {level}", justify="right")
-    counts: dict[str, dict[int, int]] = {}
-    for layer in layers:
-        row = counts.setdefault(layer.aspect or f"{layer.kind}s", {})
-        row[layer.level] = layer.passages
-    for name in sorted(counts, key=lambda name: (name not in ("chunks", "details"), name)):
-        cells = [str(counts[name].get(level, "")) for level in range(highest + 1)]
-        table.add_row(name, *cells)
-    return table

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query, Response
+from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi import Path as InPath
 from pydantic import ConfigDict, create_model
 
@@ -22,6 +22,7 @@ from fabula.service.http.dependencies import (
     VisibleCollection,
     Writer,
 )
+from fabula.service.http.etags import respond_with_own_etag
 from fabula.service.http.route_rules import declare
 
 CALLERS: Mapping[Role, Any] = {"read": Reader, "write": Writer, "admin": Admin}
@@ -48,15 +49,25 @@ def make_router() -> APIRouter:
 
 
 def _make_endpoint(operation: Operation) -> Callable[..., Any]:
-    def answer(service_state: Any, caller: Any, collection: Any = None, **values: Any) -> Any:
+    def answer(
+        request: Request, service_state: Any, caller: Any, collection: Any = None, **values: Any
+    ) -> Any:
         if body := values.pop(BODY, None):
             values |= body.model_dump()
         result = service_state.run_operation(caller, operation, collection, values)
-        return Response(status_code=NO_CONTENT) if operation.status == NO_CONTENT else result
+        if operation.status == NO_CONTENT:
+            return Response(status_code=NO_CONTENT)
+        if operation.method != "GET":
+            return result
+        return respond_with_own_etag(request, operation.result_type.dump_json(result))
 
     in_path = set(re.findall(r"{(\w+)}", operation.path))
     others = [each for each in operation.offered if each.name not in in_path]
-    declared = {"service_state": State, "caller": CALLERS[operation.role]}
+    declared = {
+        "request": Request,
+        "service_state": State,
+        "caller": CALLERS[operation.role],
+    }
     if operation.has_collection:
         declared["collection"] = (
             FilledCollection if operation.needs_documents else VisibleCollection

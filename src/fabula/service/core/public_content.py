@@ -14,32 +14,18 @@ from fabula.app.collection import Collection
 from fabula.export.export_formats import find_export_format
 from fabula.export.files import write_graph
 from fabula.export.until import ReadSoFar
-from fabula.graph import Record
 from fabula.graph.entries import Entry
 from fabula.graphs.annotations import ANNOTATION
-from fabula.jobs.uploads import source_name
 from fabula.models.usage import Usage
+from fabula.operations.documents import PRIVATE_FACT
 from fabula.store.export_reader import ExportedNode, ExportedRelationship, ExportReader
+from fabula.text.names import source_name
 
 DECISION = "Decision"
 """The label of corrections."""
 PRIVATE_LABELS = frozenset({DECISION, ANNOTATION})
-LAYERS = "layers"
-"""The fact that lists the layers of annotations, which may have people's names."""
-PRIVATE_PROPERTIES = frozenset({"made_from", "usage", "run", LAYERS, *Usage().counts})
+PRIVATE_PROPERTIES = frozenset({"made_from", "usage", "run", PRIVATE_FACT, *Usage().counts})
 """What a part cost, and what it was made from, which names models and settings."""
-
-
-def public_record(record: Record) -> Record:
-    """Return the record of a graph as visitors see it."""
-    facts = {name: value for name, value in record.facts.items() if name != LAYERS}
-    return replace(record, usage={}, facts=facts)
-
-
-def public_entry(entry: Entry) -> Entry:
-    """Return a catalogue entry as visitors see it."""
-    graphs = {name: public_record(record) for name, record in entry.graphs.items()}
-    return replace(entry, source=source_name(entry.source), graphs=graphs)
 
 
 def export_public(collection: Collection, entry: Entry | None, file: Path, format: str) -> None:

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Mapping
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from fabula.app.collection import Collection, CollectionGraph
+from fabula.app.collection import Collection
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
-from fabula.graph import Record
-from fabula.graph.entries import Entry, Layer
+from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit, shown_fields
 from fabula.graph.structure import TextStructure
-from fabula.load.version import READING_VERSION
 from fabula.models.usage import Usage
-from fabula.store.embedding_space import Space
 from fabula.text.locator import LocatorLabels
 from fabula.text.names import quote_name
 
@@ -51,134 +47,6 @@ def money(settings: Settings, usage: Mapping[str, Usage]) -> dict[str, Any]:
     """Return the cost of a usage as the fields of a `MoneyView`."""
     cost = settings.cost(usage)
     return {"money": cost.money, "unpriced": list(cost.unpriced)}
-
-
-class GraphView(View):
-    """A graph of a document; `gaps` is how many parts are missing, as a model or rule failed."""
-
-    updated_at: str
-    gaps: int
-    usage: UsageByStep
-    facts: dict[str, Any]
-
-    @classmethod
-    def of(cls, record: Record) -> Self:
-        """Return the view of a record."""
-        return cls(
-            updated_at=record.updated_at,
-            gaps=record.gaps,
-            usage=record.usage,
-            facts=dict(record.facts),
-        )
-
-
-class LayerView(View):
-    """How many passages of one kind, aspect and level a document has."""
-
-    kind: str
-    aspect: str
-    level: int
-    passages: int
-    tokens: int
-
-    @classmethod
-    def of(cls, layer: Layer) -> Self:
-        """Return the view of a layer."""
-        return cls(**asdict(layer))
-
-
-class DocumentView(MoneyView):
-    """A document in a list; `layers` and `stale` are null unless the request includes them.
-
-    `outdated_reading` is whether an earlier version of Fabula read its file, so that another ingest
-    of the file may read it better. `left_out` is how many characters of the file are not in the
-    document's text, by kind, and `warnings` say what was wrong with the file.
-    """
-
-    id: str
-    collection: str
-    title: str
-    author: str
-    language: str
-    source: str
-    sha256: str
-    tokens: int
-    created_at: str
-    updated_at: str
-    gaps: int
-    published: str
-    edition: str
-    outdated_reading: bool
-    left_out: dict[str, int]
-    warnings: list[str]
-    graphs: dict[str, GraphView]
-    usage: UsageByStep
-    layers: list[LayerView] | None = None
-    stale: dict[str, list[str]] | None = None
-
-    @classmethod
-    def of(
-        cls,
-        entry: Entry,
-        settings: Settings,
-        layers: Iterable[Layer] | None = None,
-        stale: Mapping[str, list[str]] | None = None,
-    ) -> Self:
-        """Return the view of a catalogue entry."""
-        names = (
-            *("id", "collection", "title", "author", "language", "source", "sha256", "tokens"),
-            *("created_at", "updated_at", "gaps", "published", "edition"),
-        )
-        fields = {name: getattr(entry, name) for name in names}
-        return cls(
-            **fields,
-            outdated_reading=entry.reading < READING_VERSION,
-            left_out=dict(entry.left_out),
-            warnings=list(entry.warnings),
-            graphs={name: GraphView.of(record) for name, record in entry.graphs.items()},
-            usage=entry.usage,
-            **money(settings, entry.usage),
-            layers=None if layers is None else [LayerView.of(layer) for layer in layers],
-            stale=None if stale is None else dict(stale),
-        )
-
-
-class CollectionView(View):
-    """A collection, and the kinds and aspects by which its passages can be searched."""
-
-    name: str
-    documents: int
-    embedding_model: str
-    dimensions: int
-    kinds: list[str]
-    aspects: list[str]
-    reembedding: bool
-
-    @classmethod
-    def of(cls, space: Space, documents: int) -> Self:
-        """Return the view of a collection: its space and its number of documents."""
-        return cls(
-            name=space.collection,
-            documents=documents,
-            embedding_model=space.model,
-            dimensions=space.dimensions,
-            kinds=sorted({*space.kinds, *space.element_kinds}),
-            aspects=[name for name in space.aspects if name],
-            reembedding=bool(space.phase),
-        )
-
-
-class CollectionGraphView(GraphView):
-    """A graph of the collection as a whole; `stale` is what has changed since it was built."""
-
-    graph: str
-    stale: list[str]
-
-    @classmethod
-    def of_graph(cls, graph: CollectionGraph) -> Self:
-        """Return the view of a graph of the collection."""
-        fields = GraphView.of(graph.record).model_dump()
-        return cls(graph=graph.graph, stale=list(graph.stale), **fields)
 
 
 class SectionView(View):

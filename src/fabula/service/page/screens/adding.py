@@ -33,7 +33,7 @@ from fabula.jobs.start import (
     refuse_same_names,
     text_item,
 )
-from fabula.jobs.uploads import SOURCE_FOLDER, Upload, label
+from fabula.jobs.uploads import Upload, label
 from fabula.load import SUFFIXES, readable_suffixes
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.usage import sum_usage
@@ -48,6 +48,7 @@ from fabula.service.page.cost import show_cost
 from fabula.service.page.rendering import is_language, show
 from fabula.service.state import ServiceState
 from fabula.text.document import Document
+from fabula.text.names import SOURCE_FOLDER
 
 router = APIRouter()
 BATCH_NAME = "list of files"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from fabula.app.collection import Collection
 from fabula.graph import TEXT
 from fabula.graph.entries import Entry
+from fabula.operations.documents import Order, find_documents
 from fabula.service.core.views import money
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Reader, State, VisibleCollection
@@ -17,14 +18,10 @@ from fabula.service.http.route_rules import declare
 from fabula.service.page.rendering import show
 from fabula.service.page.screens.adding import may_cost
 from fabula.service.page.screens.managing import MESSAGES
-from fabula.store.rows import read_entry
-from fabula.text.folding import fold_name
 
 router = APIRouter()
 PAGE_SIZE = 24
 """Documents on one page."""
-Order = Literal["title", "author", "language", "length", "updated"]
-ORDERS: tuple[Order, ...] = ("title", "author", "language", "length", "updated")
 MAX_BAR_PIXELS = 16
 """Height of the tallest bar."""
 MIN_BAR_PIXELS = 2.0
@@ -52,24 +49,19 @@ def list_documents(
     done: Annotated[str, Query(max_length=20)] = "",
 ) -> Response:
     """Show the documents of a collection, filtered, sorted and paged."""
-    search = {"collection": collection.name, "words": fold_name(words)}
-    place = {"skip": (page - 1) * PAGE_SIZE, "limit": PAGE_SIZE + 1}
-    rows = collection.store.entry_rows(
-        "core/find_document_page", {**search, "language": language, "order": order, **place}
-    )
-    counts = collection.store.rows("core/count_document_page", **search)
-    languages = {row["language"] for row in counts if row["language"]}
-    matching = [row["fitting"] for row in counts if language in ("", row["language"])]
+    begin = (page - 1) * PAGE_SIZE
+    entries, counts = find_documents(collection, words, language, order, begin, PAGE_SIZE)
+    matching = sum(fitting for name, (_, fitting) in counts.items() if language in ("", name))
     state = {"words": words, "language": language, "order": order, "look": look}
     values = {
         "collection": collection.name,
-        "books": _books(collection, [read_entry(row) for row in rows[:PAGE_SIZE]]),
-        "count": sum(row["documents"] for row in counts),
-        "matching": sum(matching),
-        "languages": sorted(languages | {language} - {""}),
-        "orders": ORDERS,
+        "books": _books(collection, entries),
+        "count": sum(documents for documents, _ in counts.values()),
+        "matching": matching,
+        "languages": sorted({*counts, language} - {""}),
+        "orders": get_args(Order),
         "page": page,
-        "more": len(rows) > PAGE_SIZE,
+        "more": begin + len(entries) < matching,
         "state": state,
         "may_add": caller.may("write"),
         "may_cost": may_cost(collection),

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fabula.jobs.job import START, STATES, Item, Job, JobState
-from fabula.jobs.uploads import source_name
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.progress import (
     BUILD,
@@ -29,6 +28,7 @@ from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, Reader, State, Writer
 from fabula.service.page.rendering import show, show_part
 from fabula.service.state import ServiceState
+from fabula.text.names import source_name
 
 router = APIRouter()
 PAGE_SIZE = 50

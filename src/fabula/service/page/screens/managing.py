@@ -31,10 +31,11 @@ from fabula.jobs.start import (
     estimate_reembed,
     estimate_retry,
 )
-from fabula.jobs.uploads import source_name
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.prefixes import split_space_name
-from fabula.service.core import decisions, library_changes
+from fabula.operations.documents import drop_graph, remove_document, show_document
+from fabula.operations.kit import find_operation
+from fabula.operations.parameters import MAX_ROWS
 from fabula.service.core.choices import lacks_model, title_of
 from fabula.service.core.errors import Problem, status_of
 from fabula.service.core.views import document_of, money, read_text
@@ -52,7 +53,7 @@ from fabula.service.http.route_rules import declare
 from fabula.service.page.cost import show_cost
 from fabula.service.page.rendering import show
 from fabula.service.state import ServiceState
-from fabula.text.names import collection_problem, file_name
+from fabula.text.names import collection_problem, file_name, source_name
 
 router = APIRouter()
 Line = Annotated[str, Form(max_length=500)]
@@ -189,7 +190,7 @@ def manage_document(
 ) -> Response:
     """Show the facts, graphs and files of a document, and forms to change it."""
     entry = document_of(collection, document)
-    values = _document_values(collection, entry, caller) | {"message": MESSAGES.get(done, "")}
+    values = _document_values(collection, entry.id, caller) | {"message": MESSAGES.get(done, "")}
     return show(request, "manage_document.html", values)
 
 
@@ -208,9 +209,11 @@ def describe(
     entry = document_of(collection, document)
     given = {"title": title, "author": author, "published": published}
     try:
-        library_changes.change_description(state.audit, caller, collection, entry, **given)
+        state.run_operation(
+            caller, find_operation("rename"), collection, {"document": entry.id, **given}
+        )
     except BadValue as error:
-        values = _document_values(collection, entry, caller)
+        values = _document_values(collection, entry.id, caller)
         values |= {"reason": error.message, "entered": given}
         return show(request, "manage_document.html", values, status_of(error))
     to = address("c", collection.name, "d", entry.id, "manage", done="described")
@@ -223,27 +226,11 @@ def confirm_removal(
 ) -> Response:
     """Say what goes with a document."""
     entry = document_of(collection, document)
-    layers = collection.store.layers(collection.name, entry.id)
-    own = [
-        decision
-        for decision in decisions.list_decisions(collection)
-        if decision.document == entry.id and not decision.undone_at
-    ]
-    names = [name for name in sorted(entry.graphs) if name != TEXT]
-    cost = money(collection.settings, entry.usage)
-    losses = [f"its text of {entry.tokens:,} tokens"]
-    if names:
-        losses.append(f"its graphs ({', '.join(names)})")
-    losses.append(f"{sum(layer.passages for layer in layers):,} passages with their embeddings")
-    if own:
-        losses.append(f"{len(own)} correction{'s' if len(own) != 1 else ''} of this document alone")
-    if cost["money"]:
-        losses.append(f"what models wrote for ${cost['money']:,.2f}")
     values = {
         "collection": collection.name,
         "heading": "Remove",
         "subject": entry.title,
-        "losses": losses,
+        "losses": remove_document(collection, entry.id, dry_run=True).losses,
         "stays": "Conversations keep their answers, whose links to this document lead nowhere then."
         " To have it back, add its file again; replies in the cache are not paid for twice.",
         "action": address("c", collection.name, "d", entry.id, "manage", "remove"),
@@ -254,12 +241,10 @@ def confirm_removal(
 
 
 @router.post("/c/{collection}/d/{document}/manage/remove")
-def remove_document(
-    state: State, collection: FilledCollection, document: str, caller: Writer
-) -> Response:
+def remove(state: State, collection: FilledCollection, document: str, caller: Writer) -> Response:
     """Remove a document at once."""
     entry = document_of(collection, document)
-    library_changes.remove_document(state.audit, caller, collection, entry)
+    state.run_operation(caller, find_operation("remove"), collection, {"document": entry.id})
     return RedirectResponse(address("c", collection.name, done="removed"), 303)
 
 
@@ -368,16 +353,15 @@ def confirm_drop(
 ) -> Response:
     """Say which graphs go with a graph."""
     entry = document_of(collection, document) if document else None
-    dropped = library_changes.drop_graph(state.audit, caller, collection, name, document, dry=True)
-    owners = sum(bool(view.document) for view in dropped)
-    names = sorted({each for view in dropped for each in view.graphs} - {name})
+    dropped = drop_graph(collection, name, entry.id if entry else None, dry_run=True)
+    owners = sum(bool(row.document) for row in dropped.rows)
     if entry:
         losses = [f"the graph {name} of this document"]
     else:
         noun = "document" if owners == 1 else "documents"
         losses = [f"the graph {name} of {owners:,} {noun}" if owners else f"the graph {name}"]
-    if names:
-        losses.append(f"{', '.join(names)}, built on it")
+    if dropped.dependents:
+        losses.append(f"{', '.join(dropped.dependents)}, built on it")
     values = {
         "collection": collection.name,
         "heading": f"Drop {name} from",
@@ -406,7 +390,8 @@ def drop(
 ) -> Response:
     """Remove a graph, and those that were built on it."""
     entry = document_of(collection, document) if document else None
-    library_changes.drop_graph(state.audit, caller, collection, name, document)
+    given = {"graph": name, "document": entry.id if entry else None}
+    state.run_operation(caller, find_operation("drop"), collection, given)
     return RedirectResponse(f"{_manage_address(collection, entry)}?done=dropped", 303)
 
 
@@ -458,21 +443,21 @@ def _manage_address(collection: Collection, entry: Entry | None, *more: str) -> 
     return address("c", collection.name, *place, "manage", *more)
 
 
-def _document_values(collection: Collection, entry: Entry, caller: Caller) -> dict[str, Any]:
+def _document_values(collection: Collection, id: str, caller: Caller) -> dict[str, Any]:
     """Return the values of the template of a document's screen."""
-    stale = collection.stale(entry)
+    document = show_document(collection, id)
     installed = graphs()
     rows = []
     for name in [name for name, method in installed.items() if method.build]:
-        record = entry.graphs.get(name)
+        record = document.graphs.get(name)
         rows.append(
             {
                 "name": name,
                 "title": title_of(name),
                 "about": installed[name].about,
-                "needs": [each for each in installed[name].rests_on if each not in entry.graphs],
+                "needs": [each for each in installed[name].rests_on if each not in document.graphs],
                 "record": record,
-                "stale": stale.get(name, []),
+                "stale": document.stale.get(name, ()),
                 "lacks_model": lacks_model(collection, name),
                 "cost": money(collection.settings, record.usage) if record else None,
                 "calls": sum(used.calls for used in record.usage.values()) if record else 0,
@@ -480,15 +465,13 @@ def _document_values(collection: Collection, entry: Entry, caller: Caller) -> di
         )
     return {
         "collection": collection.name,
-        "document": entry,
-        "source": source_name(entry.source),
-        "left_out": describe_left_out(entry.left_out),
-        "layers": collection.store.layers(collection.name, entry.id),
+        "document": document,
+        "source": source_name(document.source),
+        "left_out": describe_left_out(document.left_out),
         "graphs": rows,
-        "stale_text": stale.get(TEXT, []),
+        "stale_text": document.stale.get(TEXT, ()),
         "formats": _formats(),
         "may_write": caller.may("write"),
-        **money(collection.settings, entry.usage),
     }
 
 
@@ -499,15 +482,9 @@ def _formats() -> list[tuple[Format, str, str]]:
 
 
 def _collections(state: ServiceState, caller: Caller) -> dict[str, Any]:
+    found = state.run_operation(caller, find_operation("collections"), None, {"limit": MAX_ROWS})
     return {
-        "spaces": [
-            {
-                "space": space,
-                "documents": len(state.app.collection(space.collection).documents()),
-                "embedded_by": split_space_name(space.model)[0],
-            }
-            for space in state.spaces(caller)
-        ],
+        "rows": [(row, split_space_name(row.embedding_model)[0]) for row in found.rows],
         "may_write": caller.may("write"),
     }
 

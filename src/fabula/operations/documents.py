@@ -1,0 +1,706 @@
+"""The documents of a collection: list them, show, rename and remove one, drop a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+
+from pydantic import Field
+
+from fabula.config.settings import OFFLINE
+from fabula.errors import BadValue, NotFound, SettingsError
+from fabula.graph import TEXT, Gap, Owner, Record
+from fabula.graph.entries import Entry, Layer
+from fabula.graph.installed import graph as find_graph
+from fabula.graph.installed import graphs
+from fabula.graph.recipes import with_dependents
+from fabula.load.left_out import describe as describe_left_out
+from fabula.load.version import READING_VERSION
+from fabula.models.usage import Usage, describe_usage
+from fabula.operations.kit import Column, Mark, operation
+from fabula.operations.parameters import (
+    DryRun,
+    First,
+    ForVisitor,
+    Limit,
+    NamedDocument,
+)
+from fabula.text.folding import fold_name
+from fabula.text.names import quote_name, source_name
+from fabula.text.nouns import count_noun
+
+if TYPE_CHECKING:
+    from fabula.app import App
+    from fabula.app.collection import Collection
+
+GROUP = "Documents"
+RETRY = "`fabula ingest --retry`"
+MAX_NAMED = 5
+"""How many of the documents that an earlier version read are named."""
+MAX_GAPS = 5
+"""How many gaps of a graph are described; JSON has all."""
+PRIVATE_FACT = "layers"
+"""The fact that lists the layers of annotations, which may have people's names."""
+Order = Literal["title", "author", "language", "length", "updated"]
+Hidden = Column(is_shown=False)
+
+
+def public_record(record: Record) -> Record:
+    """Return the record of a graph as visitors see it: no costs, settings and people's names."""
+    facts = {name: value for name, value in record.facts.items() if name != PRIVATE_FACT}
+    return replace(record, made_from={}, usage={}, facts=facts)
+
+
+def _public_entry(entry: Entry) -> Entry:
+    shown = {name: public_record(record) for name, record in entry.graphs.items()}
+    return replace(entry, source=source_name(entry.source), graphs=shown)
+
+
+# Listing
+
+
+@dataclass(frozen=True)
+class ListedDocument:
+    """A document in a list.
+
+    Attributes:
+        id: Its id.
+        collection: The collection that it is in.
+        title: Its title.
+        author: Its author; '' if unknown.
+        published: The date or year of the text; '' if unknown.
+        language: Its language; '' if unknown.
+        tokens: How long its text is.
+        graphs: The graphs that it has, beside its text.
+        gaps: How many pieces of its graphs no model gave, or a rule failed on.
+        stale: What has changed since its graphs were built, by the graphs' names.
+        outdated_reading: Whether an earlier version of Fabula read its file, so that another ingest
+            of the file may read it better.
+        reading: What another ingest of its file would change, if that was asked for.
+        source: Its file or address.
+        updated_at: When it was written last.
+
+    """
+
+    id: str
+    collection: str
+    title: str
+    author: str
+    published: Annotated[str, Hidden]
+    language: str
+    tokens: int
+    graphs: tuple[str, ...]
+    gaps: int
+    stale: Mapping[str, tuple[str, ...]]
+    outdated_reading: Annotated[bool, Hidden]
+    reading: Annotated[str, Hidden]
+    source: Annotated[str, Hidden]
+    updated_at: Annotated[str, Hidden]
+
+
+@dataclass(frozen=True)
+class DocumentList:
+    """Documents in the order that was asked for."""
+
+    total: int
+    rows: tuple[ListedDocument, ...]
+
+    def to_notes(self) -> Iterator[str]:
+        """Yield what is wrong with the documents, and how to mend it."""
+        if not self.total:
+            yield "There are no documents here: `fabula ingest BOOK` adds some."
+        yield from _describe_stale(self.rows)
+        if lacking := [row for row in self.rows if row.gaps]:
+            gaps = count_noun(sum(row.gaps for row in lacking), "gap")
+            yield (
+                f"{gaps} in {count_noun(len(lacking), 'document')}: {RETRY} asks for them again, "
+                "`fabula show` shows where they are."
+            )
+        if old := [row for row in self.rows if row.outdated_reading and not row.reading]:
+            names = ", ".join(quote_name(row.title) for row in old[:MAX_NAMED])
+            more = f" and {len(old) - MAX_NAMED} more" if old[MAX_NAMED:] else ""
+            yield (
+                f"{count_noun(len(old), 'document')} read by an earlier version: {names}{more}. "
+                "`fabula ingest FILE` reads a file as this version does; `fabula list --reading` "
+                "shows what would change."
+            )
+        for row in self.rows:
+            if row.reading:
+                yield f"{row.title}: {row.reading}"
+
+
+def _describe_stale(rows: Iterable[ListedDocument]) -> Iterator[str]:
+    """Yield a line for each stale graph with what changed, and one with the cure."""
+    differing: dict[str, list[tuple[str, ...]]] = {}
+    for row in rows:
+        for name, differences in row.stale.items():
+            differing.setdefault(name, []).append(differences)
+    for name, found in differing.items():
+        what = ", ".join(sorted({each for differences in found for each in differences}))
+        yield f"{name} is stale in {count_noun(len(found), 'document')}; what differs: {what}."
+    if TEXT in differing:
+        yield "`fabula ingest FILE` builds the text of a document, and all its graphs, anew."
+    elif differing:
+        yield "`fabula ingest FILE` updates a document, `fabula build GRAPH` a graph."
+
+
+def find_documents(
+    collection: Collection, words: str, language: str, order: Order, first: int, limit: int
+) -> tuple[list[Entry], dict[str, tuple[int, int]]]:
+    """Return a page of documents, and counts of all documents by their languages.
+
+    A pair of counts has all documents of a language, and those that have the words.
+    """
+    from fabula.store.rows import read_entry
+
+    search = {"collection": collection.name, "words": fold_name(words)}
+    place = {"language": language, "order": order, "skip": first, "limit": limit}
+    rows = collection.store.entry_rows("core/find_document_page", {**search, **place})
+    counts = collection.store.rows("core/count_document_page", **search)
+    by_language = {row["language"]: (row["documents"], row["fitting"]) for row in counts}
+    return [read_entry(row) for row in rows], by_language
+
+
+@operation(
+    "/collections/{collection}/documents",
+    command="list",
+    group=GROUP,
+    is_public=True,
+    has_screen=False,
+    examples=("list", "list --words dickens --order length", "list --all"),
+)
+def list_documents(
+    collection: Collection,
+    words: Annotated[
+        str, Field(max_length=200, description="part of a title or of an author's name")
+    ] = "",
+    language: Annotated[str, Field(max_length=100, description="only this language")] = "",
+    order: Annotated[Order, Field(description="by what the documents are sorted")] = "title",
+    first: First = 0,
+    limit: Limit = 100,
+    all: Annotated[
+        bool, Field(description="those of all collections"), Mark.AT_THIS_MACHINE
+    ] = False,
+    reading: Annotated[
+        bool,
+        Field(
+            description="read the files again, where they are, and show what an ingest would "
+            "change in the texts"
+        ),
+        Mark.AT_THIS_MACHINE,
+    ] = False,
+    for_visitor: ForVisitor = False,
+) -> DocumentList:
+    """List the documents of a collection and their graphs.
+
+    A graph is stale if the present settings, or this version of Fabula, would build it from
+    something else. A gap is a piece that the model did not provide, or that a rule failed on.
+
+    A document that an earlier version of Fabula read is named: its file may be read better now.
+    Nothing is built anew before the file is ingested again.
+    """
+    shelves = [collection]
+    if all:
+        app = cast("App", collection.app)
+        shelves = [app.collection(name) for name in app.collections()]
+    rows: list[ListedDocument] = []
+    total = 0
+    for shelf in shelves:
+        skip = max(first - total, 0)
+        entries, counts = find_documents(shelf, words, language, order, skip, limit - len(rows))
+        total += sum(pair[1] for name, pair in counts.items() if language in ("", name))
+        rows += [_list(shelf, each, reading=reading, for_visitor=for_visitor) for each in entries]
+    return DocumentList(total, tuple(rows))
+
+
+def _list(
+    collection: Collection, entry: Entry, *, reading: bool, for_visitor: bool
+) -> ListedDocument:
+    own: dict[str, Any] = {
+        "graphs": tuple(name for name in sorted(entry.graphs) if name != TEXT),
+        "stale": {} if for_visitor else _find_stale(collection, entry),
+        "outdated_reading": entry.reading < READING_VERSION,
+        "reading": _read_again(collection, entry) if reading else "",
+        "source": source_name(entry.source) if for_visitor else entry.source,
+    }
+    names = [field.name for field in fields(ListedDocument) if field.name not in own]
+    return ListedDocument(**{name: getattr(entry, name) for name in names}, **own)
+
+
+def _find_stale(collection: Collection, entry: Entry) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(found) for name, found in collection.stale(entry).items()}
+
+
+def _read_again(collection: Collection, entry: Entry) -> str:
+    """Return in words what another ingest of a document's file would change."""
+    change = collection.read_again(entry)
+    if change is None:
+        return f"its file {entry.source} is not here."
+    if change.error:
+        return change.error
+    what = "; ".join(change.describe()) or "the same text"
+    return f"`fabula ingest {entry.source}` would bring {what}."
+
+
+# Showing
+
+
+@dataclass(frozen=True)
+class DocumentDetails:
+    """Everything that is known of a document.
+
+    Attributes:
+        id: Its id.
+        collection: The collection that it is in.
+        title: Its title.
+        author: Its author; '' if unknown.
+        published: The date or year of the text; '' if unknown.
+        edition: The edition that its file was made from; '' if unknown.
+        language: Its language; '' if unknown.
+        source: Its file or address.
+        sha256: The hash of its text.
+        tokens: How long its text is.
+        created_at: When it was added.
+        updated_at: When it was written last.
+        outdated_reading: Whether an earlier version of Fabula read its file, so that another ingest
+            of the file may read it better.
+        left_out: How many characters of its file are not in the text, by kind.
+        warnings: What was wrong with its file.
+        graphs: What each of its graphs was made from and cost, by the graphs' names.
+        usage: What each step of all graphs asked of models.
+        money: What that cost in US dollars, as far as prices are known; None if no price is.
+        unpriced: The models that were used and whose price is not known.
+        layers: How many passages it has by kind, aspect and level.
+        stale: What has changed since its graphs were built, by the graphs' names.
+        gaps: How many pieces of its graphs no model gave, or a rule failed on.
+        missing: These pieces, by the graphs' names.
+
+    """
+
+    id: str
+    collection: str
+    title: str
+    author: str
+    published: str
+    edition: str
+    language: str
+    source: str
+    sha256: str
+    tokens: int
+    created_at: str
+    updated_at: str
+    outdated_reading: bool
+    left_out: Mapping[str, int]
+    warnings: tuple[str, ...]
+    graphs: Mapping[str, Record]
+    usage: Mapping[str, Usage]
+    money: float | None
+    unpriced: tuple[str, ...]
+    layers: tuple[Layer, ...]
+    stale: Mapping[str, tuple[str, ...]]
+    gaps: int
+    missing: Mapping[str, tuple[Gap, ...]]
+
+    def to_text(self) -> str:
+        """Return its passages by aspect and level, and how each of its graphs was built."""
+        lines = [
+            self.title,
+            *_describe_layers(self.layers),
+            "",
+            f"id {self.id}, collection {self.collection}, language {self.language or 'unknown'}",
+            f"author {self.author or 'unknown'}, from {self.source}",
+            f"{self.tokens:,} tokens of text; updated {format_time(self.updated_at)}",
+        ]
+        if self.left_out:
+            lines.append(f"left out of its file: {describe_left_out(self.left_out)}")
+        lines += [f"warning: {warning}" for warning in self.warnings]
+        lines.append(f"cost: {_describe_cost(self.usage)}")
+        for name in sorted(self.graphs, key=lambda name: (name != TEXT, name)):
+            lines += ["", *describe_graph(name, self.graphs[name], self.stale.get(name, ()))]
+            lines += _describe_gaps(self.missing.get(name, ()))
+        return "\n".join(lines)
+
+
+def format_time(moment: str) -> str:
+    """Return a time of ISO 8601 in UTC, as the graph has them, to the minute."""
+    return f"{moment[:16].replace('T', ' ')} UTC"
+
+
+def _describe_layers(layers: Sequence[Layer]) -> Iterator[str]:
+    """Yield a table: a line for each aspect or kind, a column for each level."""
+    counts: dict[str, dict[int, int]] = {}
+    for layer in layers:
+        counts.setdefault(layer.aspect or f"{layer.kind}s", {})[layer.level] = layer.passages
+    levels = range(max((layer.level for layer in layers), default=0) + 1)
+    width = max(map(len, ["aspect", *counts]))
+    yield "  ".join(["aspect".ljust(width), *(f"level {level}" for level in levels)])
+    for name in sorted(counts, key=lambda name: (name not in ("chunks", "details"), name)):
+        cells = [f"{counts[name].get(level, ''):>7}" for level in levels]
+        yield "  ".join([name.ljust(width), *cells]).rstrip()
+
+
+def describe_graph(name: str, record: Record, differences: Sequence[str]) -> Iterator[str]:
+    """Yield lines on what a graph was made from, what it cost, and what would differ now."""
+    made_from = record.made_from
+    models = _describe_models(made_from.get("models", {}))
+    yield f"{name}{' (stale)' if differences else ''}: {models}"
+    if settings := made_from.get("settings", {}):
+        yield f"  made with {', '.join(f'{key} {_value(settings[key])}' for key in settings)}"
+    yield f"  cost: {_describe_cost(record.usage)}"
+    yield from (f"    {step}: {describe_usage(usage)}" for step, usage in record.usage.items())
+    if name in graphs() and record.facts:
+        yield from (f"  {line}" for line in graphs()[name].describe(record.facts))
+    if differences:
+        yield f"  what differs now: {', '.join(differences)}"
+
+
+def _describe_gaps(gaps: Sequence[Gap]) -> Iterator[str]:
+    """Yield lines on the first gaps: what is missing, where, and why."""
+    if gaps:
+        yield f"  {count_noun(len(gaps), 'gap')}, asked for again by {RETRY}:"
+    for gap in gaps[:MAX_GAPS]:
+        aspect, level = gap.properties.get("aspect"), gap.properties.get("level")
+        what = f"{gap.step} ({aspect}, level {level})" if aspect else gap.step
+        start, end = gap.properties["start"], gap.properties["end"]
+        section = gap.properties.get("section")
+        place = [*([section] if section else []), f"characters {start}-{end}"]
+        yield f"    {what} · {' · '.join(place)}: {gap.why}"
+    if len(gaps) > MAX_GAPS:
+        yield f"    and {len(gaps) - MAX_GAPS:,} more"
+
+
+def _describe_models(models: Mapping[str, Any]) -> str:
+    """Return the models of a graph in words."""
+    parts = [f"embedded by {models['embedding_model']}"] if "embedding_model" in models else []
+    if writer := models.get("model"):
+        parts.insert(0, f"written by {'extraction, offline' if writer == OFFLINE else writer}")
+    if (judge := models.get("aspect_model")) and judge != models.get("model"):
+        parts.append(f"aspects found by {judge}")
+    return ", ".join(parts)
+
+
+def _value(value: Any) -> str:
+    """Return the value of a setting; of a table or list only the names."""
+    if isinstance(value, Mapping | list):
+        return f"({', '.join(map(str, value))})"
+    return "" if value is None else str(value)
+
+
+def _describe_cost(steps: Mapping[str, Usage]) -> str:
+    return describe_usage(sum(steps.values(), Usage()))
+
+
+@operation(
+    "/collections/{collection}/documents/{document}",
+    command="show",
+    group=GROUP,
+    positional=["document"],
+    is_public=True,
+    has_screen=False,
+    examples=('show "A Christmas Carol"',),
+)
+def show_document(
+    collection: Collection, document: NamedDocument, for_visitor: ForVisitor = False
+) -> DocumentDetails:
+    """Show the graphs of a document and what they cost.
+
+    It has the passages by aspect and level, and for each graph the models and settings, the cost,
+    the gaps, and what would differ with the present settings.
+
+    Raises:
+        NotFound: There is no such document.
+
+    """
+    entry = collection.document(document)
+    shown = _public_entry(entry) if for_visitor else entry
+    cost = collection.settings.cost(shown.usage)
+    gaps = {} if for_visitor else collection.store.gaps(collection.name, entry.id)
+    own: dict[str, Any] = {
+        "outdated_reading": entry.reading < READING_VERSION,
+        "money": cost.money,
+        "unpriced": tuple(cost.unpriced),
+        "layers": tuple(collection.store.layers(collection.name, entry.id)),
+        "stale": {} if for_visitor else _find_stale(collection, entry),
+        "missing": {name: tuple(found) for name, found in gaps.items()},
+    }
+    names = [field.name for field in fields(DocumentDetails) if field.name not in own]
+    return DocumentDetails(**{name: getattr(shown, name) for name in names}, **own)
+
+
+# Changing
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """What a document is called now.
+
+    Attributes:
+        document: Its id.
+        title: Its title.
+        author: Its author; '' if there is none.
+        published: The year or date of the text; '' if there is none.
+
+    """
+
+    document: str
+    title: str
+    author: str
+    published: str
+
+    def to_text(self) -> str:
+        """Return it as a line."""
+        by = f" by {self.author}" if self.author else ""
+        date = f" ({self.published})" if self.published else ""
+        return f"{self.document}: {self.title}{by}{date}"
+
+
+@operation(
+    "/collections/{collection}/documents/{document}",
+    command="rename",
+    group=GROUP,
+    role="write",
+    method="PATCH",
+    positional=["document", "title"],
+    has_screen=False,
+    examples=(
+        'rename carol.txt "A Christmas Carol"',
+        'rename "A Christmas Carol" --author "Charles Dickens" --published 1843',
+    ),
+)
+def rename_document(
+    collection: Collection,
+    document: NamedDocument,
+    title: Annotated[str | None, Field(max_length=500, description="the new title")] = None,
+    author: Annotated[
+        str | None, Field(max_length=500, description="the new author; '' for none")
+    ] = None,
+    published: Annotated[
+        str | None,
+        Field(max_length=100, description="the new year or date of the text; '' for none"),
+    ] = None,
+) -> Renamed:
+    """Give a document another title, author or year.
+
+    The text and its graphs stay, and so does what is not given. If the file is ingested again with
+    another text, all three are those of the file again.
+
+    Raises:
+        BadValue: Nothing is given, the title is empty, or a value is too long.
+        NotFound: There is no such document.
+
+    """
+    if title is author is published is None:
+        raise BadValue("Give a new title, author or date.")
+    entry = collection.document(document)
+    title = entry.title if title is None else title.strip()
+    author = entry.author if author is None else author.strip()
+    published = entry.published if published is None else published.strip()
+    if not title:
+        raise BadValue("The title is empty: give it at least one character.")
+    if not collection.store.set_description(entry, title, author, published):
+        raise NotFound(f"The document {quote_name(entry.id)} has been removed.")
+    return Renamed(entry.id, title, author, published)
+
+
+# Removing
+
+
+@dataclass(frozen=True)
+class RemovedDocument:
+    """A document that was removed, or would be, and what goes with it.
+
+    Attributes:
+        document: Its id.
+        title: Its title.
+        tokens: How long its text was.
+        graphs: The graphs that it had, beside its text.
+        passages: How many passages they had, with their embeddings.
+        corrections: How many corrections were of this document alone.
+        money: What models wrote for it cost in US dollars, as far as prices are known.
+        dry_run: Whether nothing was removed.
+
+    """
+
+    document: str
+    title: str
+    tokens: int
+    graphs: tuple[str, ...]
+    passages: int
+    corrections: int
+    money: float | None
+    dry_run: bool
+
+    @property
+    def losses(self) -> list[str]:
+        """What goes, in words."""
+        losses = [f"its text of {self.tokens:,} tokens"]
+        if self.graphs:
+            losses.append(f"its graphs ({', '.join(self.graphs)})")
+        losses.append(f"{self.passages:,} passages with their embeddings")
+        if self.corrections:
+            losses.append(f"{count_noun(self.corrections, 'correction')} of this document alone")
+        if self.money:
+            losses.append(f"what models wrote for ${self.money:,.2f}")
+        return losses
+
+    def to_text(self) -> str:
+        """Return what was removed, or would be."""
+        if not self.dry_run:
+            return f"removed    {self.title} ({self.document})"
+        return f"would remove {self.title} ({self.document}): {', '.join(self.losses)}"
+
+
+@operation(
+    "/collections/{collection}/documents/{document}",
+    command="remove",
+    group=GROUP,
+    role="write",
+    method="DELETE",
+    positional=["document"],
+    has_screen=False,
+    examples=(
+        'remove "A Christmas Carol" --dry-run',
+        "remove carol.txt alice.epub --yes",
+    ),
+)
+def remove_document(
+    collection: Collection, document: NamedDocument, dry_run: DryRun = False
+) -> RemovedDocument:
+    """Remove a document with all its graphs.
+
+    That is possible even while a graph of it is being built. A part of a title does not name it.
+
+    Raises:
+        NotFound: There is no such document.
+
+    """
+    entry = collection.document(document, whole=True)
+    layers = collection.store.layers(collection.name, entry.id)
+    own = [each for each in collection.decisions() if each.document == entry.id]
+    removed = RemovedDocument(
+        entry.id,
+        entry.title,
+        entry.tokens,
+        tuple(name for name in sorted(entry.graphs) if name != TEXT),
+        sum(layer.passages for layer in layers),
+        sum(not each.undone_at for each in own),
+        collection.settings.cost(entry.usage).money,
+        dry_run,
+    )
+    if not dry_run:
+        collection.store.remove(collection.name, entry.id)
+    return removed
+
+
+@dataclass(frozen=True)
+class DroppedFrom:
+    """The graphs that were removed, or would be, from a document.
+
+    Attributes:
+        document: The id of the document; '' for the collection itself.
+        title: Its title, or the name of the collection.
+        graphs: The graph, and those that were built on it.
+
+    """
+
+    document: str
+    title: str
+    graphs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DroppedGraph:
+    """A graph that was removed, or would be, from documents.
+
+    Attributes:
+        graph: The graph.
+        dry_run: Whether nothing was removed.
+        total: From how many it is, with the collection itself.
+        rows: The documents that had it.
+
+    """
+
+    graph: str
+    dry_run: bool
+    total: int
+    rows: tuple[DroppedFrom, ...]
+
+    @property
+    def dependents(self) -> list[str]:
+        """The graphs that were built on it, and go with it."""
+        return sorted({name for row in self.rows for name in row.graphs} - {self.graph})
+
+    def to_text(self) -> str:
+        """Return a line for each document."""
+        verb = "would drop" if self.dry_run else "dropped   "
+        return "\n".join(
+            f"{verb} {', '.join(row.graphs)}: "
+            + (f"{row.title} ({row.document})" if row.document else f"collection {row.title!r}")
+            for row in self.rows
+        )
+
+
+@operation(
+    "/collections/{collection}/graphs/{graph}",
+    command="drop",
+    group=GROUP,
+    role="write",
+    method="DELETE",
+    positional=["graph", "document"],
+    has_screen=False,
+    examples=(
+        'drop episodes "A Christmas Carol" --dry-run',
+        "drop entities --dry-run",
+        "drop aspects carol.txt alice.epub --yes",
+    ),
+)
+def drop_graph(
+    collection: Collection,
+    graph: Annotated[str, Field(max_length=200, description="the name of the graph")],
+    document: Annotated[
+        str | None,
+        Field(min_length=1, max_length=2000, description="a document's id, title or file"),
+        Mark.NAMES_DOCUMENT,
+    ] = None,
+    dry_run: DryRun = False,
+) -> DroppedGraph:
+    """Remove a graph from a document, or from all of a collection.
+
+    Graphs that were built on it are removed too; texts and other graphs stay. Without a document,
+    graphs of the whole collection that rest on it go as well. `fabula build` builds it again, and
+    cached replies are not paid for twice.
+
+    Raises:
+        NotFound: There is no such document, or none has the graph.
+        SettingsError: There is no such graph, or it is the text.
+
+    """
+    if graph == TEXT:
+        raise SettingsError(
+            "The text cannot be dropped, as all graphs rest on it; `fabula remove` removes the "
+            "whole document."
+        )
+    entries = [collection.document(document)] if document else list(collection.documents())
+    installed, store = graphs(), collection.store
+    of_collection = store.collection_parts(collection.name)
+    built = {name for entry in entries for name in entry.graphs}
+    if graph not in {*installed, *of_collection, *built}:
+        find_graph(graph)  # raises the error that names the nearest graph
+    if document and graph in of_collection:
+        raise SettingsError(f"{graph} belongs to the whole collection: name no document.")
+    removed = with_dependents(installed, {graph})
+    found = [(entry.id, entry.title, entry.graphs.keys()) for entry in entries]
+    if not document:
+        found.append(("", collection.name, of_collection.keys()))
+    rows = tuple(
+        DroppedFrom(id, title, tuple(sorted(removed & names)))
+        for id, title, names in found
+        if removed & names
+    )
+    if not rows:
+        raise NotFound(f"There is no graph {quote_name(graph)} here to be dropped.")
+    if not dry_run:
+        for row in rows:
+            store.drop([Owner(collection.name, name, row.document) for name in row.graphs])
+    return DroppedGraph(graph, dry_run, len(rows), rows)
