@@ -66,7 +66,7 @@ def _type(parameter: Parameter) -> str:
     if parameter.type is int:
         return f"{bounds['ge']:,} to {bounds['le']:,}"
     name = parameter.type.__name__ if get_origin(parameter.type) is None else str(parameter.type)
-    words = {"str": "text", "bool": "yes or no"}
+    words = {"str": "text", "bool": "yes or no", "tuple[str, ...]": "texts"}
     return words.get(name, name)
 
 

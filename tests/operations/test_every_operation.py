@@ -24,6 +24,7 @@ from fabula.cli import main
 from fabula.cli.shared.operations import make_command
 from fabula.config.settings import STATIC
 from fabula.errors import BadValue
+from fabula.operations.corrections import correct
 from fabula.operations.kit import Asker, Operation, find_operations, operation_entries
 from fabula.server import Address
 from fabula.service.http.dependencies import PERSON
@@ -67,6 +68,8 @@ def it(address: Address) -> Iterator[Served]:
         books.ingest_text(CAROL, source="c.txt", title="A Christmas Carol", language="en")
         books.ingest_text(KING, source="k.txt", title="The King", language="en")
         state_facts(books, "A Christmas Carol", STATED)
+        correct(books, "rename", ("Scrooge", "Ebenezer"), later=True)
+        correct(books, "rename", ("Peter Cratchit", "Pete"), "A Christmas Carol", later=True)
         app.collection("novels").ingest_text(KING, source="k.txt", title="King", language="en")
         with served(app) as it:
             yield it
@@ -96,7 +99,13 @@ def run(*words: str) -> Result:
 
 
 def list_examples() -> list[tuple[str, str]]:
-    return [(each.name, example) for each in OPERATIONS.values() for example in each.examples]
+    return [
+        (each.name, example)
+        for each in OPERATIONS.values()
+        for example in each.examples
+        # What changes something changes what the next interface would find.
+        if each.role == "read" and "--out" not in example
+    ]
 
 
 def read_example(operation: Operation, example: str) -> dict[str, Any]:
@@ -238,8 +247,9 @@ def test_a_result_ends_at_its_limit_and_says_how_many_there_are(
     assert (len(result.rows), result.total) == (1, everything.total)
     printed = run(*shlex.split(operation.examples[0]), "--limit", "1")
     assert f"1 to 1 of {result.total:,}" in printed.stderr
-    query = {"tool": operation.name, "run": "true", "limit": 1, **values}
-    page = it.client().get(f"/c/default/{operation.group.lower()}", params=query)
-    assert f"1 to 1 of {result.total:,}" in page.text
+    if operation.has_screen:
+        query = {"tool": operation.name, "run": "true", "limit": 1, **values}
+        page = it.client().get(f"/c/default/{operation.group.lower()}", params=query)
+        assert f"1 to 1 of {result.total:,}" in page.text
     for limit in (0, 10_001):
         assert send(it.client(), operation, values | {"limit": limit}).status_code == 422

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from fabula.app.deciding import current_user
+from fabula.app.current_user import current_user
 from fabula.errors import BadValue, LoadError, NotFound, did_you_mean
 from fabula.export.annotated_text import AnnotatedText, PlacedLayer, merge_findings
 from fabula.export.annotation_formats import AnnotationFormat

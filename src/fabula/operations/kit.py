@@ -19,11 +19,12 @@ import re
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from datetime import UTC, datetime
 from enum import Enum, auto
 from functools import cache, cached_property, wraps
 from importlib.metadata import EntryPoint, entry_points
 from operator import attrgetter
-from types import NoneType
+from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
@@ -37,6 +38,7 @@ from fabula.graph.reading_place import HIDES_UNREAD, MAX_PLACE
 if TYPE_CHECKING:
     from fabula.app import App
     from fabula.app.collection import Collection
+    from fabula.export.graph_xml import Written
 
 GROUP = "fabula.operations"
 """The group of entry points by which a package brings operations, Fabula's own as any other."""
@@ -144,6 +146,11 @@ class Parameter:
         return self.default is ...
 
     @property
+    def is_list(self) -> bool:
+        """Whether it is a list of values."""
+        return typing.get_origin(self.type) is tuple
+
+    @property
     def is_flag(self) -> bool:
         """Whether it is a yes or no."""
         return self.type is bool
@@ -171,6 +178,27 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Build:
+    """What has to be built again after an operation.
+
+    Attributes:
+        graph: The name of the graph.
+        documents: The ids of the documents in which it is stale; none if nothing has to be built.
+        later: Whether that is left to the next build.
+
+    """
+
+    graph: str
+    documents: tuple[str, ...]
+    later: bool = False
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there is something to build now."""
+        return bool(self.documents) and not self.later
+
+
+@dataclass(frozen=True)
 class Operation:
     """A function of a collection or of the library, and where and to whom it is offered.
 
@@ -190,6 +218,11 @@ class Operation:
         is_large: Whether it takes seconds of processor time, so that a caller has few at once.
         is_public: Whether visitors of a public collection may ask for it.
         has_screen: Whether it is on the screen of its group; the page has some of its own.
+        starts_job: Whether a graph has to be built again after it: `build` of its result says where
+            (`Build`). The service does that by a job, whose id is `job` of the result, and answers
+            202; the command line and programs do it at once.
+        writers: Functions that write other files than tables, by the suffixes of their names. They
+            get the path, and then what the operation gets.
         examples: Command lines, without the name of the program.
 
     """
@@ -205,6 +238,8 @@ class Operation:
     is_large: bool
     is_public: bool
     has_screen: bool
+    starts_job: bool
+    writers: Mapping[str, Callable[..., Written]]
     examples: Sequence[str]
 
     @property
@@ -309,19 +344,26 @@ class Operation:
             name: values[name] for name in values if name in others
         }
 
-    def run(self, collection: Collection | None, values: Mapping[str, Any], asker: Asker) -> Any:
-        """Return the result of the function.
+    def run(
+        self,
+        collection: Collection | None,
+        values: Mapping[str, Any],
+        asker: Asker,
+        function: Callable[..., Any] | None = None,
+    ) -> Any:
+        """Return the result of the function; what has to be built after it is left to the caller.
 
         Args:
             collection: The collection; None for an operation that is about no single one.
             values: The values of its parameters, as they were given.
             asker: Who asks.
+            function: Another function with the same parameters, such as one that writes a file.
 
         Raises:
             FabulaError: What the function raises; BadValue as `check` does.
 
         """
-        checked = self.check(values)
+        checked, function = self.check(values), function or self.function
         for parameter in self.parameters:
             if parameter.is_collection:
                 name = checked[parameter.name]
@@ -329,10 +371,10 @@ class Operation:
             elif parameter.has(Mark.CALLER):
                 checked[parameter.name] = asker.name
         if collection is None:
-            return self.function(asker, **checked)
+            return function(asker, **checked)
         if self.hides_unread:
             collection = collection.as_read(checked["document"], checked.pop("until"))
-        return self.function(collection, **checked)
+        return function(collection, **checked)
 
     def without_limit(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return values for a file, which has as many rows as `limit` allows."""
@@ -364,6 +406,8 @@ def operation(
     is_large: bool = False,
     is_public: bool = False,
     has_screen: bool = True,
+    starts_job: bool = False,
+    writers: Mapping[str, Callable[..., Written]] = MappingProxyType({}),
     examples: Sequence[str] = (),
 ) -> Callable[[Function], Function]:
     """Declare a function as an operation; see `Operation` for the arguments."""
@@ -381,6 +425,8 @@ def operation(
             is_large,
             is_public,
             has_screen,
+            starts_job,
+            writers,
             examples,
         )
         signature = inspect.signature(function)
@@ -388,12 +434,23 @@ def operation(
         @wraps(function)
         def checked(*given: Any, **named: Any) -> Any:
             first, *values = signature.bind(*given, **named).arguments.items()
-            return function(first[1], **declared.check_own(dict(values)))
+            result = function(first[1], **declared.check_own(dict(values)))
+            if starts_job:
+                build_now(first[1], result.build)
+            return result
 
         setattr(checked, ATTRIBUTE, declared)
         return cast(Function, checked)
 
     return declare
+
+
+def build_now(collection: Collection, build: Build) -> None:
+    """Build what has to be built after an operation. Raises the error of a document that fails."""
+    if build.is_due:
+        for outcome in collection.build(build.graph, *build.documents):
+            if outcome.error:
+                raise outcome.error
 
 
 @cache
@@ -503,7 +560,7 @@ def in_words(name: str) -> str:
 
 
 def format_value(value: Any) -> str:
-    """Return a value of a table as text for people: '' for None, thousands with commas."""
+    """Return a value of a table as text for people: '' for None, thousands with commas, UTC."""
     match value:
         case None:
             return ""
@@ -515,6 +572,8 @@ def format_value(value: Any) -> str:
             return f"{value:,}"
         case str():
             return value
+        case datetime():
+            return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
         case Mapping():
             return ", ".join(f"{key} {format_value(each)}" for key, each in value.items())
         case list() | tuple():

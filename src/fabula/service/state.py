@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from fabula.jobs.ledger import Ledger
 from fabula.jobs.queue import Jobs
 from fabula.jobs.recipes import Recipes
 from fabula.jobs.runner import JobServices, Runner
+from fabula.jobs.start import begin_build
 from fabula.jobs.uploads import Uploads
 from fabula.models.budget import Budget
 from fabula.models.stop import Stop
@@ -275,7 +276,8 @@ class ServiceState:
     ) -> Any:
         """Return the result of an operation, within what a caller may see and have at once.
 
-        What changes something is recorded.
+        What changes something is recorded, with what its result says in `audited`. A job builds
+        what has to be built after it.
 
         Raises:
             FabulaError: What the operation raises; TooManyRequests if the caller has too many large
@@ -293,7 +295,12 @@ class ServiceState:
             result = operation.run(collection, values, asker)
         if operation.role != "read":
             target = (collection.name if collection else "", str(values.get("document", "")))
-            self.audit.record(caller, operation.name, "/".join(filter(None, target)))
+            details = getattr(result, "audited", {})
+            self.audit.record(caller, operation.name, "/".join(filter(None, target)), **details)
+        if operation.starts_job and collection and result.build.is_due:
+            name, documents = result.build.graph, result.build.documents
+            job = begin_build(self.jobs, caller, collection, name, documents, rebuild=False)
+            result = replace(result, job=job.id)
         return result
 
     def spaces(self, caller: Caller) -> list[Space]:

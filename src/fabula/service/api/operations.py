@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Query, Response
 from fastapi import Path as InPath
 from pydantic import ConfigDict, create_model
 
@@ -37,6 +37,7 @@ def make_router() -> APIRouter:
             methods=[operation.method],
             status_code=operation.status,
             response_model=operation.result,
+            responses={202: {"model": operation.result}} if operation.starts_job else None,
             summary=operation.summary,
             description=operation.description,
             tags=[operation.group.lower()],
@@ -45,10 +46,16 @@ def make_router() -> APIRouter:
 
 
 def _make_endpoint(operation: Operation) -> Callable[..., Any]:
-    def answer(state: Any, caller: Any, collection: Any = None, **values: Any) -> Any:
+    def answer(
+        state: Any, caller: Any, collection: Any = None, response: Any = None, **values: Any
+    ) -> Any:
         if body := values.pop(BODY, None):
             values |= body.model_dump()
-        return state.run_operation(caller, operation, collection, values)
+        result = state.run_operation(caller, operation, collection, values)
+        if operation.starts_job and result.job:
+            response.status_code = 202
+            response.headers["Location"] = f"/api/v1/jobs/{result.job}"
+        return result
 
     in_path = set(re.findall(r"{(\w+)}", operation.path))
     others = [each for each in operation.offered if each.name not in in_path]
@@ -58,6 +65,8 @@ def _make_endpoint(operation: Operation) -> Callable[..., Any]:
         declared["collection"] = FilledCollection if operation.role == "read" else VisibleCollection
     elif operation.role == "admin":
         declared["caller"] = AdminOfAll
+    if operation.starts_job:
+        declared["response"] = Response
     declared |= {
         each.name: _describe(each, InPath) for each in operation.offered if each not in others
     }
@@ -69,6 +78,8 @@ def _make_endpoint(operation: Operation) -> Callable[..., Any]:
         values: dict[str, Any] = {each.name: (each.annotation, each.default) for each in others}
         body = create_model(operation.name, __config__=ConfigDict(extra="forbid"), **values)
         declared[BODY] = Annotated[body, Body()]
+        if not any(each.is_required for each in others):
+            defaults[BODY] = body()
     answer.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             inspect.Parameter(

@@ -34,7 +34,8 @@ from fabula.jobs.start import (
 from fabula.jobs.uploads import source_name
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.prefixes import split_space_name
-from fabula.service.core import decisions, library_changes
+from fabula.operations.corrections import find_corrections
+from fabula.service.core import library_changes
 from fabula.service.core.choices import lacks_model, title_of
 from fabula.service.core.errors import Problem, status_of
 from fabula.service.core.views import document_of, money, read_text
@@ -225,9 +226,9 @@ def confirm_removal(
     entry = document_of(collection, document)
     layers = collection.store.layers(collection.name, entry.id)
     own = [
-        decision
-        for decision in decisions.list_decisions(collection)
-        if decision.document == entry.id and not decision.undone_at
+        correction
+        for correction in find_corrections(collection, entry)
+        if correction.document == entry.id
     ]
     names = [name for name in sorted(entry.graphs) if name != TEXT]
     cost = money(collection.settings, entry.usage)
