@@ -1,7 +1,7 @@
 // The entities that have a name, with their descriptions, names, relations and places.
 // $collection  name of the collection
 // $document    id of a document, or '' for all
-// $called      the name in lower case, without full stops, its apostrophes straight
+// $called      the name in lower case, without full stops, its apostrophes straight; or an id
 // $limit       maximum number of relations, and of places, of each
 // $until       how many characters of the document the reader has read
 CYPHER 25
@@ -9,10 +9,10 @@ MATCH (document:Document {collection: $collection})
 WHERE $document IN ['', document.id]
 MATCH (entity:Element {document: document.id})
 WHERE entity:Entity AND entity.collection = $collection AND entity.since <= $until
-  AND (entity.key = $called OR any(form IN entity.names
+  AND ($called IN [entity.key, entity.id] OR any(form IN entity.names
     WHERE replace(replace(toLower(form), '’', "'"), '.', '') = $called))
 RETURN entity.id AS id, document.id AS document, document.title AS title, entity.name AS name,
-  entity.type AS type, entity.text AS text, entity.by AS by, entity.mentions AS mentions,
+  entity.key AS key, entity.type AS type, entity.text AS text, entity.by AS by, entity.mentions AS mentions,
   entity.chunks AS chunks, entity.degree AS degree, entity.names AS names, entity.counts AS counts,
   entity.merged_by AS merged_by,
   COLLECT {

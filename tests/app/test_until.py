@@ -430,7 +430,7 @@ def test_commands_say_what_they_have_understood(
     out, err = run("query", "Who is Provis?", "--until", "Part One")
     assert "Only what is read up to the end of PART ONE (" in err
     assert "Provis" not in out
-    out, _ = run("entities", "--until", "Part One", "--document", "The Convict")
+    out, _ = run("entities", "The Convict", "--until", "Part One")
     assert "Pip" in out and "Provis" not in out
     out, _ = run("speech", "The Convict", "--until", "Part One", "--json")
     assert "Bring me a file" in out and "benefactor" not in out

@@ -34,7 +34,7 @@ NOT_RUN = {
     "db": "works on the private Neo4j, in tests/server/test_server_start.py and test_dumps.py",
     "import": "of a collection that is there, in tests/export/test_whole_collection.py",
     "init": "asks a model endpoint, in tests/cli/test_init.py",
-    "entities split John John": "needs two books with a John, in tests/graphs/entities",
+    "correct split John John": "needs two books with a John, in tests/graphs/entities",
     "facts --relation": "finds nothing without a model: tests/fabula_graphs/facts",
     'facts "A Christmas Carol" --name': "finds nothing without a model, as before",
     "ingest novels/ --batch": "asks models by batches, in tests/build/test_batches.py",

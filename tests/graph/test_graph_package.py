@@ -23,7 +23,7 @@ from click.testing import CliRunner
 from database import cypher
 from endpoint import Endpoint
 from fabula import App, Fabula, cli
-from fabula.app.deciding import current_user
+from fabula.app.current_user import current_user
 from fabula.app.doctor import examine
 from fabula.ask.modes import CORE_MODES
 from fabula.config import settings

@@ -18,6 +18,7 @@ from database import connect, wipe
 from endpoint import Endpoint
 from fabula.app import App
 from fabula.config.settings import STATIC
+from fabula.operations.corrections import correct
 from fabula.server import Address
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
@@ -297,7 +298,7 @@ def test_a_correction_is_listed_and_undone_for_the_collection(
 ) -> None:
     it = library.offline
     books = it.state.app.collection("books")
-    decision = books.decide("entities", "rename", "Elias", "Elias Moor", document="light.txt")
+    kept = correct(books, "rename", ("Elias", "Elias Moor"), "light.txt", later=True)
     with opened(chromium, it) as context:
         page = context.new_page()
         page.goto("/c/books/corrections")
@@ -305,7 +306,7 @@ def test_a_correction_is_listed_and_undone_for_the_collection(
         expect(row).to_contain_text("The Lighthouse")
         # The address may be the same again: what is waited for is that the form has been sent.
         with page.expect_navigation(url=re.compile("/jobs/|/corrections$")):
-            row.get_by_role("button", name=f"Undo correction {decision.number}").click()
+            row.get_by_role("button", name=f"Undo correction {kept.decision.number}").click()
         page.goto("/c/books/corrections")
         expect(page.get_by_role("row").filter(has_text="Elias Moor")).to_contain_text("undone by")
 

@@ -15,8 +15,11 @@ from chromium import browser, faults
 from database import connect, cypher, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC
+from fabula.jobs.callers import Caller
+from fabula.operations.corrections import correct
 from fabula.operations.keys import audit
 from fabula.server import Address
+from mcp_calls import called
 from served import Served, served, server_of
 
 BASE = "/api/v1"
@@ -77,7 +80,7 @@ def finish(client: httpx2.Client, job: str) -> dict[str, Any]:
     raise AssertionError("the job does not end")
 
 
-def rename(old: str, to: str, **more: str) -> dict[str, Any]:
+def rename(old: str, to: str, **more: Any) -> dict[str, Any]:
     return {"graph": "entities", "kind": "rename", "names": [old, to], **more}
 
 
@@ -87,25 +90,52 @@ def test_a_decision_is_kept_followed_by_a_job_shown_and_undone(it: Served, name:
     answer = client.post(
         f"{BASE}/collections/{name}/decisions", json=rename("Brierly", "Montague Brierly")
     )
-    assert answer.status_code == 201, answer.text
+    assert answer.status_code == 202, answer.text
     decided = answer.json()
+    assert answer.headers["location"] == f"{BASE}/jobs/{decided['job']}"
     assert decided["decision"]["words"] == "rename Brierly to Montague Brierly"
     assert (decided["decision"]["by"], decided["other_settings"]) == ("a test", [])
     assert finish(client, decided["job"])["state"] == "succeeded"
     assert "Montague Brierly" in entities(it, name)
     assert "Brierly" in entities(it, "others"), "it is the decision of one collection"
-    [shown] = client.get(f"{BASE}/collections/{name}/decisions").json()
+    [shown] = client.get(f"{BASE}/collections/{name}/decisions").json()["rows"]
     assert (shown["number"], shown["effects"]) == (1, {"Heart": "applied"})
     assert shown["documents"] == [document_of(it, name)]
     undone = client.post(f"{BASE}/collections/{name}/decisions/1/undo")
-    assert undone.status_code == 200
+    assert undone.status_code == 202
     finish(client, undone.json()["job"])
     assert "Brierly" in entities(it, name)
-    [shown] = client.get(f"{BASE}/collections/{name}/decisions").json()
-    assert shown["undone_by"] == "a test"
+    assert client.get(f"{BASE}/collections/{name}/decisions").json()["total"] == 0
+    listed = client.get(f"{BASE}/collections/{name}/decisions", params={"undone": True}).json()
+    assert [shown["undone_by"] for shown in listed["rows"]] == ["a test"]
     acts = [(act.what, act.target) for act in audit(it.asker, 20).rows]
-    assert ("decide", f"{name}/1 (decision: rename Brierly to Montague Brierly)") in acts
-    assert ("undo decision", f"{name}/1 (decision: rename Brierly to Montague Brierly)") in acts
+    what = f"{name} (number: 1, correction: rename Brierly to Montague Brierly)"
+    assert {("correct", what), ("undo-correction", what)} <= {*acts}
+
+
+def test_a_correction_that_a_later_build_follows_starts_no_job(it: Served, name: str) -> None:
+    client, path = it.client("write"), f"{BASE}/collections/{name}/decisions"
+    kept = client.post(path, json=rename("Brierly", "Montague", later=True))
+    assert (kept.status_code, kept.json()["job"], "location" in kept.headers) == (201, "", False)
+    assert kept.json()["build"]["documents"] == [document_of(it, name)]
+    undone = client.post(f"{path}/1/undo", json={"later": True})
+    assert (undone.status_code, undone.json()["job"]) == (200, "")
+    assert client.post(f"{path}/1/undo").status_code == 409
+    assert "Brierly" in entities(it, name)
+
+
+def test_an_assistant_corrects_and_is_told_the_job(it: Served, name: str) -> None:
+    writer = Caller("ada", "Ada", "write", frozenset({name}))
+    named = {"kind": "rename", "names": ["Brierly", "Montague"]}
+    kept = called(it, "correct", writer, collection=name, **named)
+    assert finish(it.client("read"), kept["job"])["state"] == "succeeded"
+    card = called(it, "entity", writer, collection=name, name="Montague")["rows"][0]
+    assert [each["words"] for each in card["corrections"]] == ["rename Brierly to Montague"]
+    assert called(it, "undo_correction", writer, collection=name, number=1)["job"]
+    reader = Caller("bea", "Bea", "read", frozenset({name}))
+    assert "needs a key with the role write" in called(
+        it, "correct", reader, collection=name, **named
+    )
 
 
 def test_who_may_only_read_or_may_not_see_a_collection_decides_nothing(
@@ -118,7 +148,7 @@ def test_who_may_only_read_or_may_not_see_a_collection_decides_nothing(
     stranger = it.client("write", ["others"])
     assert stranger.post(f"{BASE}/collections/{name}/decisions", json=body).status_code == 404
     assert stranger.get(f"{BASE}/collections/{name}/decisions").status_code == 404
-    assert it.client("read").get(f"{BASE}/collections/{name}/decisions").json() == []
+    assert it.client("read").get(f"{BASE}/collections/{name}/decisions").json()["total"] == 0
     page = f"/c/{name}/d/{document_of(it, name)}/entities/{entities(it, name)['Brierly']}"
     reader = it.client("read")
     assert reader.post(f"{page}/correct", data={"kind": "rename", "name": "X"}).status_code == 403
@@ -150,7 +180,7 @@ def test_a_decision_that_makes_no_sense_is_refused_and_nothing_is_kept(
             "/problems/correction-refused",
             "Correction refused",
         )
-    assert client.get(f"{BASE}/collections/{name}/decisions").json() == []
+    assert client.get(f"{BASE}/collections/{name}/decisions").json()["total"] == 0
 
 
 def test_the_forms_of_the_page_work_without_a_script(it: Served, name: str) -> None:
@@ -234,7 +264,7 @@ def test_a_form_of_another_site_corrects_nothing(it: Served, name: str) -> None:
 
 
 def test_everybody_can_use_the_page_of_an_entity(it: Served, name: str) -> None:
-    it.state.app.collection(name).decide("entities", "rename", "Brierly", "Montague")
+    correct(it.state.app.collection(name), "rename", ("Brierly", "Montague"), later=True)
     with browser() as chromium:
         context = chromium.new_context(base_url=it.url)
         page = context.new_page()

@@ -19,6 +19,7 @@ from fabula.app import App
 from fabula.config.serving import TABLE, Serving
 from fabula.config.settings import STATIC, Settings
 from fabula.errors import SettingsError
+from fabula.operations.corrections import correct
 from fabula.operations.kit import find_operations
 from fabula.server import Address
 from fabula.service.http.route_rules import ATTRIBUTE, RouteRules
@@ -77,7 +78,7 @@ def it(
         tales = app.collection("tales")
         tales.ingest_text(LIGHTHOUSE, source="light.txt", title="The Lighthouse")
         tales.build("entities", "light.txt")
-        tales.decide("entities", "rename", "Elias", "Elias Moor")
+        correct(tales, "rename", ("Elias", "Elias Moor"), later=True)
     with service(address, home, endpoint, public=("tales",), public_requests_a_minute=500) as it:
         yield it
 

@@ -82,7 +82,6 @@ WITHOUT_PLACE = {
     "core/find_triples": "is compared with gold annotations",
     "core/find_vectors": "returns no text",
     "core/find_versions": "returns no text",
-    "entities/find_entity": "is shown where entities are corrected",
     "entities/find_named": "is shown where entities are corrected",
     "fabula_graphs/facts/find_sources": "returns ids of chunks, which are read with the place",
     "fabula_graphs/identities/find_others": "is of several documents: it is not asked with a place",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fabula.app.deciding import current_user
+from fabula.app.current_user import current_user
 from fabula.errors import BadValue, LoadError, NotFound
 from fabula.export.annotated_text import AnnotatedText, PlacedLayer, merge_findings
 from fabula.export.annotation_formats import AnnotationFormat

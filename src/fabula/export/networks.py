@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fabula.errors import FabulaError
 from fabula.export.files import replace_file
 from fabula.export.graph_xml import (
     LABEL,
@@ -19,7 +18,6 @@ from fabula.export.graph_xml import (
     write_graphml,
 )
 
-FORMATS = ("graphml", "gexf")
 NODE_ATTRIBUTES = (
     XmlAttribute(LABEL, LABEL),
     XmlAttribute("document", "document"),
@@ -43,23 +41,17 @@ def write_network(
         entities: Rows of `cypher/entities/find_cast.cypher`.
         relations: Rows of `cypher/entities/find_ties.cypher`; those whose ends are not among the
             entities are left out.
-        file: What to write; its suffix is one of FORMATS. An existing file is replaced only once
-            the new one is complete.
+        file: What to write: GEXF if its name ends in .gexf, else GraphML. An existing file is
+            replaced only once the new one is complete.
 
     Raises:
-        FabulaError: The suffix is another one, or the file can't be written.
+        FabulaError: The file can't be written.
     """
-    format = file.suffix.lower().removeprefix(".")
-    if format not in FORMATS:
-        raise FabulaError(
-            f"A network is written as {' or '.join(FORMATS)}: end the file in "
-            f".{' or .'.join(FORMATS)}, not as {file.name!r} does."
-        )
     nodes = {row["id"]: _node(row) for row in entities}
     edges = [_edge(row) for row in relations if row["source"] in nodes and row["target"] in nodes]
     with replace_file(file) as stream:
         content = NODE_ATTRIBUTES, EDGE_ATTRIBUTES, nodes.values(), edges
-        if format == "gexf":
+        if file.suffix.lower() == ".gexf":
             return write_gexf(stream, *content)
         return write_graphml(stream, *content, is_directed=False)
 

@@ -25,11 +25,12 @@ import re
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from datetime import UTC, datetime
 from enum import Enum, auto
 from functools import cache, cached_property, wraps
 from importlib.metadata import EntryPoint, entry_points
 from operator import attrgetter
-from types import NoneType
+from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
@@ -44,6 +45,7 @@ from fabula.jobs.callers import PERSON, Caller, Role
 if TYPE_CHECKING:
     from fabula.app import App
     from fabula.app.collection import Collection
+    from fabula.export.graph_xml import Written
     from fabula.jobs.ledger import Ledger
     from fabula.jobs.queue import Jobs
 
@@ -210,6 +212,27 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Build:
+    """What has to be built again after an operation.
+
+    Attributes:
+        graph: The name of the graph.
+        documents: The ids of the documents in which it is stale; none if nothing has to be built.
+        later: Whether that is left to the next build.
+
+    """
+
+    graph: str
+    documents: tuple[str, ...]
+    later: bool = False
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there is something to build now."""
+        return bool(self.documents) and not self.later
+
+
+@dataclass(frozen=True)
 class Operation:
     """A function of a collection or of the library, and where and to whom it is offered.
 
@@ -235,6 +258,11 @@ class Operation:
         command: How the command line calls it; with two words, as 'keys make', it is an action of
             the command of the first. Its entry point is named so, with a dot between them.
         has_command: Whether its command is made from it; one may be written by hand.
+        starts_job: Whether a graph has to be built again after it: `build` of its result says where
+            (`Build`). The service does that by a job, whose id is `job` of the result, and answers
+            202; the command line and programs do it at once.
+        writers: Functions that write other files than tables, by the suffixes of their names. They
+            get the path, and then what the operation gets.
         examples: Command lines, without the name of the program.
 
     """
@@ -254,6 +282,8 @@ class Operation:
     is_recorded: bool
     command: str
     has_command: bool
+    starts_job: bool
+    writers: Mapping[str, Callable[..., Written]]
     examples: Sequence[str]
 
     @property
@@ -286,7 +316,7 @@ class Operation:
     @property
     def needs_documents(self) -> bool:
         """Whether its collection has documents already; others may bring the first."""
-        return self.role == "read" or "{document}" in self.path
+        return self.role == "read" or self.starts_job or "{document}" in self.path
 
     @property
     def changes(self) -> bool:
@@ -373,19 +403,26 @@ class Operation:
             name: values[name] for name in values if name in others
         }
 
-    def run(self, collection: Collection | None, values: Mapping[str, Any], asker: Asker) -> Any:
-        """Return the result of the function.
+    def run(
+        self,
+        collection: Collection | None,
+        values: Mapping[str, Any],
+        asker: Asker,
+        function: Callable[..., Any] | None = None,
+    ) -> Any:
+        """Return the result of the function; what has to be built after it is left to the caller.
 
         Args:
             collection: The collection; an operation that is about no single one does not get it.
             values: The values of its parameters, as they were given.
             asker: Who asks.
+            function: Another function with the same parameters, such as one that writes a file.
 
         Raises:
             FabulaError: What the function raises; BadValue as `check` does.
 
         """
-        checked = self.check(values)
+        checked, function = self.check(values), function or self.function
         for parameter in self.parameters:
             if parameter.is_collection:
                 name = checked[parameter.name]
@@ -395,10 +432,10 @@ class Operation:
             elif parameter.has(Mark.FOR_VISITOR):
                 checked[parameter.name] = asker.is_visitor
         if not self.has_collection:
-            return self.function(asker, **checked)
+            return function(asker, **checked)
         if self.hides_unread and collection:
             collection = collection.as_read(checked["document"], checked.pop("until"))
-        return self.function(collection, **checked)
+        return function(collection, **checked)
 
     def without_limit(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return values for a file, which has as many rows as `limit` allows."""
@@ -434,6 +471,8 @@ def operation(
     is_recorded: bool = True,
     command: str = "",
     has_command: bool = True,
+    starts_job: bool = False,
+    writers: Mapping[str, Callable[..., Written]] = MappingProxyType({}),
     examples: Sequence[str] = (),
 ) -> Callable[[Function], Function]:
     """Declare a function as an operation; see `Operation` for the arguments."""
@@ -456,18 +495,31 @@ def operation(
             is_recorded,
             command or function.__name__.replace("_", "-"),
             has_command,
+            starts_job,
+            writers,
             examples,
         )
 
         @wraps(function)
         def checked(*given: Any, **named: Any) -> Any:
             first, *values = signature.bind(*given, **named).arguments.items()
-            return function(first[1], **declared.check_own(dict(values)))
+            result = function(first[1], **declared.check_own(dict(values)))
+            if starts_job:
+                build_now(first[1], result.build)
+            return result
 
         setattr(checked, ATTRIBUTE, declared)
         return cast(Function, checked)
 
     return declare
+
+
+def build_now(collection: Collection, build: Build) -> None:
+    """Build what has to be built after an operation. Raises the error of a document that fails."""
+    if build.is_due:
+        for outcome in collection.build(build.graph, *build.documents):
+            if outcome.error:
+                raise outcome.error
 
 
 @cache
@@ -590,7 +642,7 @@ def in_words(name: str) -> str:
 
 
 def format_value(value: Any) -> str:
-    """Return a value of a table as text for people: '' for None, thousands with commas."""
+    """Return a value of a table as text for people: '' for None, thousands with commas, UTC."""
     match value:
         case None:
             return ""
@@ -602,6 +654,8 @@ def format_value(value: Any) -> str:
             return f"{value:,}"
         case str():
             return value
+        case datetime():
+            return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
         case Mapping():
             return ", ".join(f"{key} {format_value(each)}" for key, each in value.items())
         case list() | tuple():

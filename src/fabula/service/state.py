@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from fabula.jobs.ledger import Ledger
 from fabula.jobs.queue import Jobs
 from fabula.jobs.recipes import Recipes
 from fabula.jobs.runner import JobServices, Runner
+from fabula.jobs.start import begin_build
 from fabula.jobs.uploads import Uploads
 from fabula.models.budget import Budget
 from fabula.models.stop import Stop
@@ -285,7 +286,8 @@ class ServiceState:
     ) -> Any:
         """Return the result of an operation, within what a caller may see and have at once.
 
-        What changes something is recorded.
+        What changes something is recorded, with what its result says in `audited`. A job builds
+        what has to be built after it.
 
         Raises:
             FabulaError: What the operation raises; TooManyRequests if the caller has too many large
@@ -296,9 +298,24 @@ class ServiceState:
         with limit:
             result = operation.run(collection, values, self.asker(caller))
         if operation.changes and operation.is_recorded and not values.get("dry_run"):
-            document = getattr(result, "document", values.get("document", ""))
-            target = "/".join(filter(None, (collection.name if collection else "", document)))
-            given = {name: value or None for name, value in values.items() if name != "document"}
-            title = {"title": getattr(result, "title", None)}
-            self.audit.record(caller, operation.command, target, **(given | title))
+            self._record(caller, operation, collection, values, result)
+        if operation.starts_job and collection and result.build.is_due:
+            name, documents = result.build.graph, result.build.documents
+            job = begin_build(self.jobs, caller, collection, name, documents, rebuild=False)
+            result = replace(result, job=job.id)
         return result
+
+    def _record(
+        self,
+        caller: Caller,
+        operation: Operation,
+        collection: Collection | None,
+        values: Mapping[str, Any],
+        result: Any,
+    ) -> None:
+        """Record what an operation has changed: what it says of that, or the values given."""
+        document = getattr(result, "document", values.get("document", ""))
+        target = "/".join(filter(None, (collection.name if collection else "", document)))
+        given = {name: value or None for name, value in values.items() if name != "document"}
+        details = getattr(result, "audited", given | {"title": getattr(result, "title", None)})
+        self.audit.record(caller, operation.command, target, **details)

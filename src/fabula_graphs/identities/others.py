@@ -61,7 +61,7 @@ class _Described:
             yield f"    {self._how_to_change(entity, other)}"
         if others:
             yield (
-                "    to make a decision last, `fabula entities split` or `merge` with these ids or "
+                "    to make a decision last, `fabula correct split` or `merge` with these ids or "
                 f"names, or write it into fabula.toml, under [{GRAPH}]"
             )
         for other in namesakes:
@@ -77,7 +77,7 @@ class _Described:
         option = "keep_apart" if other["same"] else "join"
         if other["by"] == "person":
             return (
-                "not so? undo the decision (`fabula entities decisions`), or remove the pair from "
+                "not so? undo the decision (`fabula corrections`), or remove the pair from "
                 f"the settings {GRAPH}.keep_apart and .join"
             )
         decided = getattr(self.options, option)

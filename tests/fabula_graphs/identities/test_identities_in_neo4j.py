@@ -299,7 +299,7 @@ def test_it_is_dropped_alone_or_with_what_it_rests_on(ingested: Path, store: Sto
 def test_the_command_shows_who_is_whom_and_what_to_type_where_that_is_wrong(
     ingested: Path, store: Store, endpoint: Endpoint
 ) -> None:
-    before = run("entities", "Thornton")
+    before = run("entity", "Thornton")
     assert "read as one with Thornton · The second book: equal names" in before
     assert "`fabula build identities --collection default` decides" in before
     second = (
@@ -307,25 +307,25 @@ def test_the_command_shows_who_is_whom_and_what_to_type_where_that_is_wrong(
         "MATCH (one:Entity {document: document.id, key: 'thornton'}) SET one.type = "
     )
     cypher(store, second + "'place'")
-    assert "read as one" not in run("entities", "Thornton"), "a place is no person"
+    assert "read as one" not in run("entity", "Thornton"), "a place is no person"
     cypher(store, second + "'person'")
     settle()
-    after = run("entities", "Thornton", "--document", "The first book")
+    after = run("entity", "Thornton", "--document", "The first book")
     assert "the same as Thornton · The second book: both know Anna (by the model)" in after
     assert "read as one" not in after
-    anna = run("entities", "Anna", "--document", "The third book")
+    anna = run("entity", "Anna", "--document", "The third book")
     assert "not the same as Anna · The first book: nobody knows both (by the model)" in anna
     [line] = re.findall(r"not so\? fabula (build .*)", after)
     words = re.findall(r"'[^']*'|\S+", line)
     run(*(word.strip("'") for word in words))
     assert ["Thornton first"] in one_another(store)
     assert ["Anna first", "Anna second"] in one_another(store)
-    now = run("entities", "Thornton", "--document", "The first book")
+    now = run("entity", "Thornton", "--document", "The first book")
     assert "not the same as Thornton · The second book" in now
     assert "(by a person)" in now
     assert "identities is stale (settings.keep_apart)" in now
-    with_json = json.loads(run("entities", "Thornton", "--document", "The first book", "--json"))
-    assert with_json[0]["others"][0]["by"] == "person"
+    with_json = json.loads(run("entity", "Thornton", "--document", "The first book", "--json"))
+    assert with_json["rows"][0]["others"][0]["by"] == "person"
     settle()
     assert ["Thornton first", "Thornton second"] in one_another(store)
     assert calls_about_pairs(endpoint) == 1, (

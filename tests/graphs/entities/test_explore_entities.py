@@ -82,11 +82,11 @@ def found(graph: Store, name: str, /, **given: Any) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def typed(graph: Store, address: Address, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """`fabula entities` with what follows it."""
+    """A command with what follows it."""
     name_server(monkeypatch, address)
 
     def run(*given: str) -> Result:
-        return CliRunner().invoke(main, ["entities", *given])
+        return CliRunner().invoke(main, given)
 
     return run
 
@@ -184,40 +184,48 @@ def test_all_queries_over_entities_are_tried_here() -> None:
 
 
 def test_the_entities_of_a_document_are_listed(typed: Any) -> None:
-    listed = typed("The Ferry", "--type", "person").output
+    listed = typed("entities", "The Ferry", "--type", "person").stdout
     assert "John Hale" in listed
     assert "Dunmore" not in listed
     assert "document" not in listed, "where there is one document"
-    everyone = typed()
+    everyone = typed("entities")
     assert "The Lighthouse" in everyone.output
-    assert len(typed("--limit", "1").output.splitlines()) == 3
+    assert everyone.stderr == "types name 1, person 6, place 1\n"
+    assert len(typed("entities", "--limit", "1").stdout.splitlines()) == 3
 
 
 def test_one_is_told_by_any_name(typed: Any) -> None:
-    told = typed("mr john hale").output
+    told = typed("entity", "mr john hale").output
     assert told.startswith("John Hale · person · The Ferry\n")
     assert "Hale 2 (family)" in told
     assert "CHAPTER III" in told
-    [row] = json.loads(typed("Hale", "--json").output)
+    [row] = json.loads(typed("entity", "Hale", "--json").output)["rows"]
     assert {one["name"] for one in row["relations"]} >= {"Anna"}
-    both = json.loads(typed("Elias", "--json").output)
-    assert [row["title"] for row in both] == ["The Ferry", "The Lighthouse"]
-    assert len(json.loads(typed("Elias", "--document", "Ferry", "--json").output)) == 1
+    assert json.loads(typed("entity", row["id"], "--json").output)["rows"] == [row]
+    [first] = json.loads(typed("entity", "Hale", "--most", "1", "--json").output)["rows"]
+    assert first["relations"] == row["relations"][:1]
+    both = json.loads(typed("entity", "Elias", "--json").output)
+    assert [row["title"] for row in both["rows"]] == ["The Ferry", "The Lighthouse"]
+    assert (
+        json.loads(typed("entity", "Elias", "--document", "Ferry", "--json").output)["total"] == 1
+    )
 
 
 def test_a_name_is_typed_with_accents_or_without(typed: Any) -> None:
     for name in ("Mr. Jóhn Hále", "JÓHN HÁLE", "jóhn  hále"):
-        assert typed(name).output.startswith("John Hale · person · The Ferry\n"), name
-    assert typed("Elías", "--document", "Férry").output.startswith("Elias · person · The Ferry\n")
+        assert typed("entity", name).output.startswith("John Hale · person · The Ferry\n"), name
+    shown = typed("entity", "Elías", "--document", "Férry").output
+    assert shown.startswith("Elias · person · The Ferry\n")
 
 
 def test_who_is_not_there_is_told_with_what_is(typed: Any) -> None:
-    result = typed("Nobody")
+    result = typed("entity", "Nobody")
     assert result.exit_code == 1
     assert "`fabula entities` lists them" in result.output
-    assert "of type 'ghost'; there are: " in typed("--type", "ghost").output
-    assert "John Hale" in typed("--type", "Person").output
-    elsewhere = typed("Hale", "--document", "The Lighthouse")
+    assert "`fabula entity 'Hale'` shows one of this name" in typed("entities", "Hale").output
+    assert "of type 'ghost'; there are: " in typed("entities", "--type", "ghost").output
+    assert "John Hale" in typed("entities", "--type", "Person").output
+    elsewhere = typed("entity", "Hale", "--document", "The Lighthouse")
     assert (elsewhere.exit_code, "is called 'Hale'" in elsewhere.output) == (1, True)
 
 
@@ -227,7 +235,8 @@ def test_who_is_not_there_is_told_with_what_is(typed: Any) -> None:
 def test_the_network_alone_is_written_for_other_programs(
     typed: Any, tmp_path: Path, name: str, reading: Any
 ) -> None:
-    result = typed("The Ferry", "--type", "person", "--out", str(tmp_path / name))
+    file = str(tmp_path / name)
+    result = typed("entities", "The Ferry", "--type", "person", "--limit", "1", "--out", file)
     assert result.output.splitlines()[-1].endswith("4 nodes, 6 relations"), result.output
     network = reading(tmp_path / name)
     names = {one["label"] for _, one in network.nodes(data=True)}
@@ -236,6 +245,6 @@ def test_the_network_alone_is_written_for_other_programs(
 
 
 def test_a_network_is_written_in_no_other_format(typed: Any, tmp_path: Path) -> None:
-    result = typed("The Ferry", "--out", str(tmp_path / "n.csv"))
-    assert result.exit_code == 1
-    assert ".graphml or .gexf" in result.output
+    result = typed("entities", "The Ferry", "--out", str(tmp_path / "n.dot"))
+    assert result.exit_code == 2
+    assert ".gexf or .graphml" in result.output

@@ -81,7 +81,7 @@ class Command(click.Command):
 class CommandWithActions(Command):
     """A command whose first argument may be the name of an action, which is a command of its own.
 
-    Everything else is the command's own arguments, so `fabula entities Scrooge` needs no action.
+    Everything else is the command's own arguments.
     """
 
     def __init__(self, *args: Any, actions: Sequence[click.Command] = (), **more: Any) -> None:

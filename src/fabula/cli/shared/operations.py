@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,7 @@ from rich.table import Table as RichTable
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import keep_places
 from fabula.cli.shared.opening import choose_collection, open_app
-from fabula.cli.shared.options import GRAPH, HOME_FLAGS, settings_flags
+from fabula.cli.shared.options import GRAPH, HOME_FLAGS, WRITING, settings_flags
 from fabula.cli.shared.screen import echo
 from fabula.cli.shared.tables import print_table
 from fabula.export.files import replace_file
@@ -22,9 +24,11 @@ from fabula.models.clean import escape_json
 from fabula.operations.kit import (
     ABOUT_ASKER,
     Asker,
+    Build,
     Operation,
     Parameter,
     Table,
+    build_now,
     find_operation,
     format_value,
     make_table,
@@ -53,35 +57,42 @@ def make_command(operation: Operation, kind: type[Command] = Command, **more: An
     def run(
         settings: Settings, as_json: bool, as_csv: bool, out: Path | None, **values: Any
     ) -> None:
-        if out and out.suffix.lower() not in SUFFIXES:
-            raise click.UsageError(f"End the file in {' or '.join(SUFFIXES)}, not as {out.name!r}.")
+        suffix = _check_suffix(out, suffixes)
         values = {name: value for name, value in values.items() if value not in (None, ())}
         if out and not _is_typed("limit"):
             values = operation.without_limit(values)
         with open_app(settings) as app:
-            results = _run(operation, app, values)
-        first = int(values.get("first", 0))
-        if as_json or (out and out.suffix.lower() == ".json"):
-            found = [operation.to_json(result) for result in results]
-            text = json.dumps(found if found[1:] else found[0], indent=2, ensure_ascii=False)
-            _write(escape_json(text) + "\n", out)
-        elif as_csv or out:
-            _write("".join(map(operation.to_csv, results)), out)
-        else:
+            if out and suffix in operation.writers:
+                _write_graph(operation, app, values, out, suffix)
+                return
+            collection, results = _run(operation, app, values)
+            first = int(values.get("first", 0))
+            if as_json or suffix == ".json":
+                found = [operation.to_json(result) for result in results]
+                text = json.dumps(found if found[1:] else found[0], indent=2, ensure_ascii=False)
+                _write(escape_json(text) + "\n", out)
+            elif as_csv or out:
+                _write("".join(map(operation.to_csv, results)), out)
+            else:
+                for result in results:
+                    _show(operation, result, first)
             for result in results:
-                _show(operation, result, first)
-        for result in results:
-            _say_what_is_left(result, make_table(result), first)
+                _say_what_is_left(result, make_table(result), first)
+                if operation.starts_job and collection:
+                    # It is printed before, as it is done whatever becomes of the build.
+                    _build(settings, collection, result.build, is_silent=as_json or as_csv)
 
+    suffixes = (*SUFFIXES, *operation.writers)
     typed = [each for each in operation.parameters if not any(map(each.has, ABOUT_ASKER))]
-    command = settings_flags(*GRAPH)(run) if operation.has_collection else HOME_FLAGS(run)
+    flags = settings_flags(*GRAPH, *(WRITING if operation.starts_job else ()))
+    command = flags(run) if operation.has_collection else HOME_FLAGS(run)
     confirm = click.option("--yes", is_flag=True, help="do not ask for confirmation")
     for option in (
         *([confirm] if operation.has_confirmation else []),
         click.option(
             "--out",
             type=click.Path(dir_okay=False, path_type=Path),
-            help="write all rows to a file, .csv or .json, instead",
+            help=f"write all rows to a file, {', '.join(suffixes)}, instead",
         ),
         click.option("--csv", "as_csv", is_flag=True, help="print CSV"),
         click.option("--json", "as_json", is_flag=True, help="print JSON"),
@@ -101,13 +112,22 @@ def _say_what_is_left(result: Any, table: Table, first: int) -> None:
         echo(f"{first + 1:,} to {last:,} of {table.total:,}: --limit shows more.", err=True)
 
 
+def _check_suffix(out: Path | None, suffixes: Sequence[str]) -> str:
+    """Return the suffix of a file's name; '' without a file."""
+    if out and out.suffix.lower() not in suffixes:
+        raise click.UsageError(f"End the file in {' or '.join(suffixes)}, not as {out.name!r}.")
+    return out.suffix.lower() if out else ""
+
+
 def _make_option(operation: Operation, parameter: Parameter) -> Any:
     about = parameter.field.description or ""
     if parameter.name in operation.positional:
         if operation.has_confirmation and parameter.name == operation.positional[-1]:
             return click.argument(parameter.name, required=parameter.is_required, nargs=-1)
         default = None if parameter.is_required else parameter.default
-        return click.argument(parameter.name, required=parameter.is_required, default=default)
+        number = -1 if parameter.is_list else 1
+        required = parameter.is_required
+        return click.argument(parameter.name, required=required, default=default, nargs=number)
     flag = f"--{parameter.name.replace('_', '-')}"
     if parameter.is_flag:
         return click.option(flag, parameter.name, is_flag=True, help=about)
@@ -134,11 +154,11 @@ def _make_option(operation: Operation, parameter: Parameter) -> Any:
     )
 
 
-def _run(operation: Operation, app: App, values: dict[str, Any]) -> list[Any]:
-    """Return the result or, of what destroys several things, that for each of them."""
-    from fabula.app.deciding import current_user
-
-    asker = Asker(current_user(), app, app.collections, app.collection)
+def _run(
+    operation: Operation, app: App, values: dict[str, Any]
+) -> tuple[Collection | None, list[Any]]:
+    """Return the collection and the result or, of what destroys several things, that for each."""
+    asker = _make_asker(app)
     is_confirmed = values.pop("yes", False)
     each_value = values.pop(operation.positional[-1], ()) if operation.has_confirmation else ()
     given = [values | {operation.positional[-1]: each} for each in dict.fromkeys(each_value)]
@@ -158,7 +178,23 @@ def _run(operation: Operation, app: App, values: dict[str, Any]) -> list[Any]:
     for table in map(make_table, results):
         if collection and table.has_places:
             _keep_places(operation, table, values, collection)
-    return results
+    return collection, results
+
+
+def _write_graph(
+    operation: Operation, app: App, values: dict[str, Any], out: Path, suffix: str
+) -> None:
+    """Write a file that is no table."""
+    collection = _choose_collection(operation, app, values)
+    write = partial(operation.writers[suffix], out)
+    written = operation.run(collection, values, _make_asker(app), write)
+    echo(f"{out}: {written.nodes:,} nodes, {written.relationships:,} relations")
+
+
+def _make_asker(app: App) -> Asker:
+    from fabula.app.current_user import current_user
+
+    return Asker(current_user(), app, app.collections, app.collection)
 
 
 def _choose_collection(
@@ -169,6 +205,20 @@ def _choose_collection(
         return None
     is_narrow = operation.needs_documents or values.get("document")
     return choose_collection(app) if is_narrow and not values.get("all") else app.collection()
+
+
+def _build(settings: Settings, collection: Collection, build: Build, *, is_silent: bool) -> None:
+    """Build what has to be built after an operation, with its progress."""
+    from fabula.cli.commands.ingest import make_graphs
+
+    if is_silent or not build.is_due:
+        build_now(collection, build)
+        return
+    make_graphs(
+        settings,
+        lambda source, listener: source.build(build.graph, *build.documents, listener=listener),
+        opener=lambda _: nullcontext(collection),
+    )
 
 
 def _keep_places(
@@ -219,11 +269,14 @@ def _show(operation: Operation, result: Any, first: int) -> None:
         shown.add_row(*([str(number)] if table.has_places else []), *cells)
     if table.rows:
         print_table(shown)
-    if hasattr(result, "to_notes"):
-        for line in result.to_notes():
-            echo(line)
     elif not table.total:
         echo("Nothing was found.", err=True)
+    _show_notes(operation, result, table)
+
+
+def _show_notes(operation: Operation, result: Any, table: Table) -> None:
+    for line in result.to_notes() if hasattr(result, "to_notes") else ():
+        echo(line)
     facts = [f"{name} {format_value(value)}" for name, value in table.facts.items() if value]
     if facts:
         echo(", ".join(facts), err=True)

@@ -297,7 +297,7 @@ def _check_rename(rows: Sequence[Row], names: Sequence[str]) -> bool:
             raise CorrectionRefused(
                 f"Another entity of {row['title']} is called {names[1]!r}. If they are one, merge "
                 "them; otherwise choose another name.",
-                advice=f'Run `fabula entities merge "{names[1]}" "{names[0]}"`.',
+                advice=f'Run `fabula correct merge "{names[1]}" "{names[0]}"`.',
             )
     return True
 

@@ -127,7 +127,7 @@ def find_called(
     Args:
         store: The graph, as the reader knows it.
         filters: The collection, and the document if it is only one.
-        called: The name.
+        called: The name, or an id.
         limit: How many relations and places of each.
 
     """
@@ -144,7 +144,7 @@ def find_called(
         known = read_known(store, filters, [*(row["id"] for row in rows), *others])
         rows = restrict_cast(rows, known, store.is_unread)
         # A name that is printed later finds nobody yet.
-        rows = [row for row in rows if key in map(plain_name, row["names"])]
+        rows = [row for row in rows if key in (row["id"], *map(plain_name, row["names"]))]
     for row in rows:
         row["relations"] = [
             {name: value for name, value in relation.items() if name != "other"}
@@ -274,6 +274,7 @@ def restrict_cast(
             reasons = dict(zip(row["names"], row["merged_by"], strict=True))
             shown["merged_by"] = [reasons.get(name, "") for name in names]
             shown["degree"] = element.relations
+            shown["key"] = row["key"] if element.is_whole else element.name.casefold()
             shown["text"] = row["text"] if element.is_whole else element.text
             if is_unread and is_unread(shown["text"]):
                 shown["text"] = ""

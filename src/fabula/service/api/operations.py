@@ -41,6 +41,7 @@ def make_router() -> APIRouter:
             methods=[operation.method],
             status_code=operation.status,
             response_model=None if operation.status == NO_CONTENT else operation.result,
+            responses={202: {"model": operation.result}} if operation.starts_job else None,
             summary=operation.summary,
             description=operation.description,
             tags=[operation.group.lower()],
@@ -50,13 +51,21 @@ def make_router() -> APIRouter:
 
 def _make_endpoint(operation: Operation) -> Callable[..., Any]:
     def answer(
-        request: Request, service_state: Any, caller: Any, collection: Any = None, **values: Any
+        request: Request,
+        response: Response,
+        service_state: Any,
+        caller: Any,
+        collection: Any = None,
+        **values: Any,
     ) -> Any:
         if body := values.pop(BODY, None):
             values |= body.model_dump()
         result = service_state.run_operation(caller, operation, collection, values)
         if operation.status == NO_CONTENT:
             return Response(status_code=NO_CONTENT)
+        if operation.starts_job and result.job:
+            response.status_code = 202
+            response.headers["Location"] = f"/api/v1/jobs/{result.job}"
         if operation.method != "GET":
             return result
         return respond_with_own_etag(request, operation.result_type.dump_json(result))
@@ -65,6 +74,7 @@ def _make_endpoint(operation: Operation) -> Callable[..., Any]:
     others = [each for each in operation.offered if each.name not in in_path]
     declared = {
         "request": Request,
+        "response": Response,
         "service_state": State,
         "caller": CALLERS[operation.role],
     }
@@ -86,7 +96,7 @@ def _make_endpoint(operation: Operation) -> Callable[..., Any]:
         body = create_model(operation.name, __config__=ConfigDict(extra="forbid"), **values)
         declared[BODY] = Annotated[body, Body()]
         if not any(each.is_required for each in others):
-            declared[BODY], defaults = Annotated[body | None, Body()], {BODY: None}
+            defaults[BODY] = body()
     answer.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             inspect.Parameter(

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Path, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fabula.app.collection import Collection
-from fabula.errors import FabulaError, NotFound
+from fabula.errors import FabulaError
 from fabula.graph.entries import Entry
-from fabula.graph.hits import Filters
-from fabula.graphs.entities.known_until import list_entities, read_known
-from fabula.service.core import decisions
-from fabula.service.core.decisions import DecidedView, DecisionView
+from fabula.operations.corrections import Corrected, find_corrections
+from fabula.operations.entities import Entity, EntityCard
+from fabula.operations.entities import entities as list_entities
+from fabula.operations.entities import entity as find_entity
+from fabula.operations.kit import find_operation
 from fabula.service.core.errors import Problem, status_of
 from fabula.service.core.views import document_of
 from fabula.service.http.addresses import address
@@ -31,7 +32,6 @@ from fabula.service.page.reached import describe_reached
 from fabula.service.page.rendering import show
 
 router = APIRouter()
-GRAPH = "entities"
 MAX_SUGGESTIONS = 500
 """Names that the field for a merge suggests."""
 Line = Annotated[str, Form(max_length=500)]
@@ -73,20 +73,20 @@ def correct(
     If it makes no sense, the form is shown again with the reason.
     """
     entry = document_of(collection, document)
-    row = _find_entity(collection, entry, entity)
+    card = _find_card(collection, entry, entity)
     given = [line for line in (name.strip(), *names) if line]
     try:
         if not given:
             raise Problem("Enter a name, or choose one.")
-        decided = decisions.decide(
-            state.jobs,
-            state.audit,
+        corrected = state.run_operation(
             caller,
+            find_operation("correct"),
             collection,
-            GRAPH,
-            kind,
-            [row["key"] if _is_shared(collection, entry, row) else row["name"], *given],
-            entry.id if scope == "document" else "",
+            {
+                "kind": kind,
+                "names": [_name_for(collection, entry, card), *given],
+                "document": entry.id if scope == "document" else "",
+            },
         )
     except FabulaError as error:
         status = status_of(error)
@@ -96,7 +96,7 @@ def correct(
         values = _entity_values(read, entry, entity, caller)
         values |= {"failed": kind, "reason": error.message, "entered": name}
         return show(request, "entity.html", values, status)
-    return _lead_to_job(decided, address("c", collection.name, "d", entry.id, "entities", entity))
+    return _lead_to_job(corrected, address("c", collection.name, "d", entry.id, "entities", entity))
 
 
 @router.post("/c/{collection}/d/{document}/entities/decisions/{number}/undo")
@@ -105,23 +105,16 @@ def undo(
 ) -> Response:
     """Undo a correction, and lead to the job that follows that."""
     entry = document_of(collection, document)
-    decided = decisions.undo(state.jobs, state.audit, caller, collection, number)
-    return _lead_to_job(decided, address("c", collection.name, "d", entry.id, "entities"))
+    undone = _undo(state, caller, collection, number)
+    return _lead_to_job(undone, address("c", collection.name, "d", entry.id, "entities"))
 
 
 @router.get("/c/{collection}/corrections")
 def list_corrections(request: Request, collection: FilledCollection, caller: Reader) -> Response:
     """Show all corrections of a collection, the newest first, also those that were undone."""
-    found = [
-        decision
-        for decision in reversed(decisions.list_decisions(collection))
-        if decision.graph == GRAPH
-    ]
-    ids = sorted({each.document for each in found} - {""})
-    titles = {entry.id: entry.title for entry in collection.store.find_same(collection.name, ids)}
     values = {
         "collection": collection.name,
-        "corrections": [(decision, titles.get(decision.document, "")) for decision in found],
+        "corrections": find_corrections(collection, undone=True)[::-1],
         "may_write": caller.may("write"),
     }
     return show(request, "all_corrections.html", values)
@@ -132,85 +125,44 @@ def undo_in_collection(
     state: State, collection: FilledCollection, caller: Writer, number: Number
 ) -> Response:
     """Undo a correction from the list of all, and lead to the job that follows that."""
-    decided = decisions.undo(state.jobs, state.audit, caller, collection, number)
-    return _lead_to_job(decided, address("c", collection.name, "corrections"))
+    undone = _undo(state, caller, collection, number)
+    return _lead_to_job(undone, address("c", collection.name, "corrections"))
 
 
-def corrections_of(
-    collection: Collection, entry: Entry, names: Sequence[str] | None = None
-) -> list[DecisionView]:
-    """Return the corrections in force that concern a document, or some names of it.
-
-    For a reader with a place, those that have a name which the text prints only later are left out.
-    """
-    is_unread = collection.store.is_unread
-    wanted = None if names is None else {name.casefold() for name in names}
-    return [
-        decision
-        for decision in decisions.list_decisions(collection)
-        if decision.graph == GRAPH
-        and not decision.undone_at
-        and (
-            entry.id in (decision.document, *decision.documents) or entry.title in decision.effects
-        )
-        and (wanted is None or any(name.casefold() in wanted for name in decision.names))
-        and not (is_unread and any(map(is_unread, decision.names)))
-    ]
-
-
-def _lead_to_job(decided: DecidedView, otherwise: str) -> Response:
-    return RedirectResponse(address("jobs", decided.job) if decided.job else otherwise, 303)
-
-
-def _find_entity(collection: Collection, entry: Entry, id: str) -> Mapping[str, Any]:
-    rows = collection.store.rows(
-        "entities/find_entity", collection=collection.name, document=entry.id, id=id
+def _undo(state: State, caller: Caller, collection: Collection, number: int) -> Corrected:
+    undone: Corrected = state.run_operation(
+        caller, find_operation("undo-correction"), collection, {"number": number}
     )
-    if not rows:
-        raise NotFound(
-            "There is no such entity in this document: it was corrected, or built again."
-        )
-    return rows[0]
+    return undone
 
 
-def _is_shared(collection: Collection, entry: Entry, row: Mapping[str, Any]) -> bool:
-    """Return whether another entity of the document has the same name: then its key tells which."""
-    cast = _cast(collection, entry)
-    return [str(other["name"]).casefold() for other in cast].count(row["name"].casefold()) > 1
+def _lead_to_job(corrected: Corrected, otherwise: str) -> Response:
+    return RedirectResponse(address("jobs", corrected.job) if corrected.job else otherwise, 303)
 
 
-def _cast(collection: Collection, entry: Entry) -> list[dict[str, Any]]:
-    filters = Filters(collection.name, entry.id)
-    return list_entities(collection.store, filters, limit=MAX_SUGGESTIONS)
+def _find_card(collection: Collection, entry: Entry, id: str) -> EntityCard:
+    return find_entity(collection, id, entry.id, 1).rows[0]
+
+
+def _name_for(collection: Collection, entry: Entry, card: EntityCard) -> str:
+    """Return what names an entity: its key if another one of the document has the same name."""
+    names = [other.name.casefold() for other in _cast(collection, entry)]
+    return card.key if names.count(card.name.casefold()) > 1 else card.name
+
+
+def _cast(collection: Collection, entry: Entry) -> Sequence[Entity]:
+    return list_entities(collection, entry.id, limit=MAX_SUGGESTIONS).rows
 
 
 def _entity_values(collection: Collection, entry: Entry, id: str, caller: Caller) -> dict[str, Any]:
-    row = dict(_find_entity(collection, entry, id))
-    reasons = dict(zip(row["names"], row["merged_by"], strict=True))
-    counts: Mapping[str, int] = dict(zip(row["names"], row["counts"], strict=True))
-    if collection.place:
-        known = Filters(collection.name, entry.id)
-        element = read_known(collection.store, known, [id]).get(id)
-        if element is None or not element.name:
-            raise NotFound("This is not named in what you have read of this document.")
-        counts = element.names
-        row |= {
-            "name": element.name,
-            "names": list(counts),
-            "mentions": sum(counts.values()),
-            "relations": element.relations,
-        }
-    forms = [
-        {"name": name, "count": count, "why": reasons.get(name, "")}
-        for name, count in counts.items()
-    ]
-    cast = _cast(collection, entry)
+    card = _find_card(collection, entry, id)
+    forms = zip(card.names, card.counts, card.merged_by, strict=True)
     return {
         "collection": collection.name,
         "document": entry,
-        "entity": row,
-        "forms": forms,
-        "others": [other["name"] for other in cast if other["id"] != row["id"]],
-        "corrections": [] if caller.is_visitor else corrections_of(collection, entry, row["names"]),
+        "entity": card,
+        "forms": [{"name": name, "count": count, "why": why} for name, count, why in forms],
+        "others": [other.name for other in _cast(collection, entry) if other.id != card.id],
+        "corrections": [] if caller.is_visitor else card.corrections,
         "may_write": caller.may("write"),
     } | describe_reached(collection, entry, "entities", id)

@@ -13,7 +13,8 @@ from fastapi.responses import Response
 from fabula.app.collection import Collection
 from fabula.app.drawing import pictures, refuse_without
 from fabula.graph.entries import Entry
-from fabula.graphs.entities.known_until import list_entities
+from fabula.operations.corrections import find_corrections
+from fabula.operations.entities import entities as list_entities
 from fabula.service.core.passages import outline
 from fabula.service.core.views import document_of
 from fabula.service.http.admission import is_cross_site, refuse_cross_site_question
@@ -22,7 +23,6 @@ from fabula.service.http.files import picture
 from fabula.service.http.route_rules import declare
 from fabula.service.page.reached import describe_reached
 from fabula.service.page.rendering import HEADERS, is_language, show
-from fabula.service.page.screens.correcting import corrections_of
 
 router = APIRouter()
 NETWORK = "entities"
@@ -80,16 +80,14 @@ def entities(
     """Show the people, places and other entities of a book as a network and as a list."""
     entry = document_of(collection, document)
     refuse_without(entry, NETWORK, "network")
-    store, known = collection.store, collection.filters(entry.id)
-    rows = list_entities(store, known, type=type, limit=MAX_ENTITIES + 1)
-    all_types = list_entities(store, known, limit=MAX_ENTITIES + 1) if type else rows
+    listed = list_entities(collection, entry.id, type, limit=MAX_ENTITIES)
     values = _shared_values(request, collection, entry, "entities", q) | {
-        "entities": rows[:MAX_ENTITIES],
-        "more": len(rows) > MAX_ENTITIES,
+        "entities": listed.rows,
+        "more": listed.total > MAX_ENTITIES,
         "type": type,
-        "types": sorted({row["type"] for row in all_types}),
+        "types": listed.types,
         # They name those who made them.
-        "corrections": [] if caller.is_visitor else corrections_of(collection, entry),
+        "corrections": [] if caller.is_visitor else find_corrections(collection, entry),
         "may_write": caller.may("write"),
     }
     return show(request, "entities.html", values)

@@ -6,7 +6,7 @@ import json
 import shutil
 import threading
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from fabula import Fabula
 from fabula.cli import main
 from fabula.config.settings import Settings
 from fabula.errors import Changed, FabulaError, NotFound
+from fabula.operations.corrections import correct, corrections, undo_correction
 from fabula.operations.documents import remove_document
 from fabula.store import Store
 from fabula.store.decisions import save_decision
@@ -86,37 +87,48 @@ def test_a_correction_is_kept_with_who_and_when_and_asks_no_model_again(
     untouched = {entry.title: entry.graphs["entities"] for entry in fabula.documents()}["Folly"]
     shutil.rmtree(tmp_path / "cache")
     endpoint.bodies.clear()
-    decision = fabula.decide("entities", "rename", wrong, "Mistah Kurtz", by="ada")
-    assert (decision.number, decision.by, decision.at[:2]) == (1, "ada", "20")
+    kept = correct(fabula, "rename", (wrong, "Mistah Kurtz"), later=True, by="ada")
+    decision = kept.decision
+    assert (decision.number, decision.by, decision.at.date()) == (
+        1,
+        "ada",
+        datetime.now(UTC).date(),
+    )
     [heart] = [entry for entry in fabula.documents() if entry.title == "Heart"]
-    assert decision.documents == (heart.id,)
+    assert decision.documents == kept.build.documents == (heart.id,)
     assert fabula.stale(heart) == {"entities": ["decisions"]}
-    [outcome] = fabula.follow(decision)
+    [outcome] = fabula.build(kept.build.graph, *kept.build.documents)
     assert (outcome.status, outcome.title) == ("replaced", "Heart")
     assert chats(endpoint) == []
     assert "Mistah Kurtz" in names(store)
     assert wrong in names(store)["Mistah Kurtz"]
     assert fabula.check().violations == ()
-    assert fabula.effects() == {1: {"Heart": "applied"}}
+    [shown] = corrections(fabula, "Heart").rows
+    assert (shown.words, shown.effects) == (
+        f"rename {wrong} to Mistah Kurtz",
+        {"Heart": "applied"},
+    )
+    assert corrections(fabula, "Folly").rows == ()
     parts = {entry.title: entry.graphs["entities"] for entry in fabula.documents()}
     assert parts["Folly"] == untouched, "its part has nobody of that name"
     assert all(not fabula.stale(entry) for entry in fabula.documents())
 
-    undone = fabula.undo(1, by="bea")
-    assert (undone.undone_by, undone.is_in_force) == ("bea", False)
-    fabula.follow(undone)
+    undone = undo_correction(fabula, 1, by="bea").decision
+    assert (undone.undone_by, undone.undone_at[:2]) == ("bea", "20")
+    assert corrections(fabula).rows == ()
+    assert corrections(fabula, undone=True).total == 1
     assert chats(endpoint) == []
     assert names(store) == before
     with pytest.raises(FabulaError, match="undone before, by bea"):
-        fabula.undo(1)
+        undo_correction(fabula, 1)
     with pytest.raises(NotFound):
-        fabula.undo(2)
+        undo_correction(fabula, 2)
 
 
 def test_corrections_last_through_edits_rebuilds_and_new_documents(
     fabula: Fabula, store: Store, books: Path
 ) -> None:
-    fabula.follow(fabula.decide("entities", "merge", "Marlow", "Brierly"))
+    correct(fabula, "merge", ("Marlow", "Brierly"))
     together = names(store)["Marlow"]
     assert {"Marlow", "Brierly"} <= set(together)
     heart = books / "heart.txt"
@@ -130,26 +142,27 @@ def test_corrections_last_through_edits_rebuilds_and_new_documents(
     )
     fabula.ingest(books / "chance.txt")
     assert "Brierly" in names(store, "Chance")["Marlow"]
-    assert fabula.effects()[1]["Chance"] == "applied"
+    assert corrections(fabula).rows[0].effects["Chance"] == "applied"
     assert all(not fabula.stale(entry) for entry in fabula.documents())
     # One of a document alone is not followed elsewhere.
-    fabula.follow(fabula.decide("entities", "rename", "Marlow", "Charlie", document="Heart"))
+    correct(fabula, "rename", ("Marlow", "Charlie"), "Heart")
     assert "Charlie" in names(store)
     assert "Marlow" in names(store, "Chance")
-    fabula.follow(fabula.undo(1))
+    undo_correction(fabula, 1)
     assert "Brierly" in names(store, "Chance")
     assert {"Charlie", "Brierly"} <= names(store).keys()
 
 
 def test_two_who_decide_at_once_do_not_overwrite_each_other(fabula: Fabula, store: Store) -> None:
-    first = fabula.decide("entities", "rename", "Marlow", "Charlie")
+    correct(fabula, "rename", ("Marlow", "Charlie"), later=True)
+    [first] = fabula.decisions()
     with pytest.raises(Changed):
         save_decision(store, fabula.name, first, 0)
     outcomes: list[str] = []
 
     def decide(name: str) -> None:
         try:
-            fabula.decide("entities", "rename", "Brierly", name)
+            correct(fabula, "rename", ("Brierly", name), later=True)
         except Changed:
             outcomes.append("changed")
         else:
@@ -167,7 +180,7 @@ def test_two_who_decide_at_once_do_not_overwrite_each_other(fabula: Fabula, stor
 
 
 def test_the_last_document_takes_what_was_decided_with_it(fabula: Fabula) -> None:
-    fabula.decide("entities", "rename", "Marlow", "Charlie")
+    correct(fabula, "rename", ("Marlow", "Charlie"), later=True)
     remove_document(fabula, "Heart")
     assert len(fabula.decisions()) == 1
     remove_document(fabula, "Folly")
@@ -178,8 +191,8 @@ def test_the_last_document_takes_what_was_decided_with_it(fabula: Fabula) -> Non
 def test_an_export_of_the_collection_has_what_was_decided(
     fabula: Fabula, tmp_path: Path, format: str
 ) -> None:
-    fabula.decide("entities", "rename", "Marlow", "Charlie", by="ada")
-    fabula.undo(1, by="bob")
+    correct(fabula, "rename", ("Marlow", "Charlie"), later=True, by="ada")
+    undo_correction(fabula, 1, later=True, by="bob")
     fabula.export(whole := tmp_path / f"whole.{format}")
     fabula.export(book := tmp_path / f"book.{format}", "Heart")
     assert "/decision/" not in book.read_text() and '"ada"' not in book.read_text()
@@ -199,18 +212,19 @@ def test_a_graph_of_other_settings_is_not_read_again_unasked(
     before = names(store)
     with Fabula(Settings.read(**{"entities.gleanings": 2})) as other:
         endpoint.bodies.clear()
-        decision = other.decide("entities", "rename", "Marlow", "Charlie")
-        by_decision, by_more = other.find_outdated(decision)
-        assert (by_decision, [entry.title for entry in by_more]) == ([], ["Heart"])
-        assert other.follow(decision) == []
+        kept = correct(other, "rename", ("Marlow", "Charlie"))
+        [heart] = [entry.id for entry in other.documents() if entry.title == "Heart"]
+        assert (kept.build.documents, kept.other_settings) == ((), (heart,))
+        assert f"`fabula build entities {heart}` does that" in kept.to_text()
     assert chats(endpoint) == []
     assert names(store) == before
 
 
 def test_merges_join_entities_of_different_documents(fabula: Fabula, store: Store) -> None:
     fabula.build("identities")
-    decision = fabula.decide("entities", "merge", "Marlow", "Almayer")
-    assert decision.documents == ()
+    kept = correct(fabula, "merge", ("Marlow", "Almayer"))
+    assert kept.decision.documents == kept.build.documents == ()
+    assert "`fabula build identities` joins" in kept.to_text()
     [settled] = fabula.collection_graphs()
     assert settled.stale == ("decisions",)
     fabula.build("identities")
@@ -227,16 +241,16 @@ def test_splits_keep_entities_of_different_documents_apart(fabula: Fabula, store
         )
         return [row["entities"] for row in rows]
 
-    fabula.decide("entities", "merge", "Marlow", "Almayer")
+    correct(fabula, "merge", ("Marlow", "Almayer"))
     fabula.build("identities")
     before = identities()
-    decision = fabula.decide("entities", "split", "Marlow", "Almayer")
+    decision = correct(fabula, "split", ("Marlow", "Almayer")).decision
     assert (decision.documents, decision.names) == ((), ("Marlow", "Almayer"))
     [settled] = fabula.collection_graphs()
     assert settled.stale == ("decisions",)
     fabula.build("identities")
     assert cypher(store, "MATCH (:Identity)-[s:SAME {by: 'person'}]->() RETURN s.why") == []
-    fabula.undo(decision.number)
+    undo_correction(fabula, decision.number)
     fabula.build("identities")
     [row] = cypher(store, "MATCH (:Identity)-[s:SAME {by: 'person'}]->() RETURN s.why AS why")
     assert row["why"] == "Marlow = Almayer"
@@ -245,32 +259,41 @@ def test_splits_keep_entities_of_different_documents_apart(fabula: Fabula, store
 
 def test_people_correct_at_the_command_line(books: Path, store: Store) -> None:
     run("ingest", str(books))
-    assert "Nobody has corrected" in run("entities", "decisions")
-    said = run("entities", "rename", "Marlow", "Charlie Marlow")
-    assert "Decision 1 is kept: rename Marlow to Charlie Marlow." in said
+    assert "Nothing was found" in run("corrections")
+    said = run("correct", "rename", "Marlow", "Charlie Marlow")
+    assert "Correction 1 is kept: rename Marlow to Charlie Marlow." in said
     assert "1 replaced" in said
-    shown = run("entities", "Charlie Marlow")
+    shown = run("entity", "Charlie Marlow")
     assert "Charlie Marlow · person" in shown
-    assert "corrected by " in shown
-    assert "`fabula entities undo 1` takes it back" in shown
-    listed = run("entities", "decisions")
+    assert "corrected by ada, 20" in shown
+    assert "`fabula undo-correction 1` takes it back" in shown
+    listed = run("corrections")
     assert "rename Marlow to Charlie Marlow" in listed.replace("\n", " ")
     assert "applied" in listed
-    assert "merge them" in run("entities", "rename", "Brierly", "Charlie Marlow", code=1)
-    assert "No entity is called 'Nobody'" in run("entities", "merge", "Nobody", "Brierly", code=1)
-    said = run("entities", "merge", "Charlie Marlow", "Brierly", "--later")
-    assert "will follow it" in said
+    assert "merge them" in run("correct", "rename", "Brierly", "Charlie Marlow", code=1)
+    assert "No entity is called 'Nobody'" in run("correct", "merge", "Nobody", "Brierly", code=1)
+    said = run("correct", "merge", "Charlie Marlow", "Brierly", "--later")
+    assert "It is followed when `fabula build entities`" in said
     assert "Brierly" in names(store)
     run("build", "entities")
     assert "Brierly" not in names(store)
-    said = run("entities", "undo", "1")
-    assert "Decision 1 is undone by" in said
+    said = run("undo-correction", "1", "--json")
+    undone = json.loads(said)
+    assert (undone["decision"]["undone_by"], undone["job"]) == ("ada", "")
     [decision] = [
-        one
-        for one in json.loads(run("entities", "decisions", "--json", "--all"))
-        if one["undone_at"]
+        row
+        for row in json.loads(run("corrections", "--json", "--undone"))["rows"]
+        if row["undone_at"]
     ]
     assert (decision["number"], decision["kind"]) == (1, "rename")
     assert names(store)["Marlow"] == ["Brierly", "Marlow"]
-    said = run("entities", "split", "Marlow", "Brierly")
+    run("correct", "split", "Marlow", "Brierly")
     assert {"Marlow", "Brierly"} <= names(store).keys()
+
+
+def test_a_correction_is_kept_though_the_build_after_it_fails(books: Path) -> None:
+    run("ingest", str(books))
+    nowhere = ("--base-url", "http://127.0.0.1:9/v1", "--attempts", "1")
+    failed = run("correct", "rename", "Marlow", "Charlie", *nowhere, code=1)
+    assert failed.startswith("Correction 1 is kept")
+    assert json.loads(run("corrections", "--json"))["total"] == 1
