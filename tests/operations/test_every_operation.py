@@ -62,7 +62,7 @@ def it(address: Address) -> Iterator[Served]:
     with connect(address) as store:
         wipe(store)
     offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk_tokens": 40}
-    with App(**server_of(address), **offline, graphs="entities,speech,episodes") as app:
+    with App(**server_of(address), **offline, graphs="aspects,entities,speech,episodes") as app:
         books = app.collection("default")
         books.ingest_text(CAROL, source="c.txt", title="A Christmas Carol", language="en")
         books.ingest_text(KING, source="k.txt", title="The King", language="en")
@@ -99,8 +99,15 @@ def list_examples() -> list[tuple[str, str]]:
     return [(each.name, example) for each in OPERATIONS.values() for example in each.examples]
 
 
-def read_example(operation: Operation, example: str) -> dict[str, Any]:
+def with_ids(example: str, collection: Collection) -> str:
+    """An example with the id of a passage that is there in place of its own."""
+    [first, *_] = collection.store.find_chunks(collection.document("A Christmas Carol"), 0, 1)
+    return re.sub(r"\b[0-9a-f]{20}\b", first["id"], example)
+
+
+def read_example(operation: Operation, collection: Collection, example: str = "") -> dict[str, Any]:
     """The values that a command line gives to parameters that every interface has."""
+    example = with_ids(example or operation.examples[0], collection)
     words = [word for word in shlex.split(example)[1:] if word not in ("--json", "--csv")]
     context: click.Context = make_command(operation).make_context(operation.name, words)
     defaults = {each.name: each.default for each in operation.offered}
@@ -136,13 +143,14 @@ def test_an_example_has_the_same_result_everywhere(
     it: Served, collection: Collection, asker: Asker, name: str, example: str
 ) -> None:
     operation = OPERATIONS[name]
+    example = with_ids(example, collection)
     words = [word for word in shlex.split(example) if word not in ("--json", "--csv")]
     printed = run(*words, "--json")
     assert printed.exit_code == 0, printed.output
     result = json.loads(printed.stdout)
     if "--regex" in words:
         return  # for the command line alone
-    values = read_example(operation, example)
+    values = read_example(operation, collection, example)
     returned = operation.run(collection, values, asker)
     assert operation.to_json(returned) == result
     reply = send(it.client(operation.role), operation, values)
@@ -168,11 +176,12 @@ def test_an_example_has_the_same_result_everywhere(
 def test_what_an_operation_does_not_take_is_refused_everywhere(
     it: Served, collection: Collection, asker: Asker, operation: Operation
 ) -> None:
-    values = read_example(operation, operation.examples[0])
+    example = with_ids(operation.examples[0], collection)
+    values = read_example(operation, collection)
     wrong = values | {"limits": 3}
     with pytest.raises(BadValue, match="has no parameter 'limits'"):
         operation.run(collection, wrong, asker)
-    assert "--limits" in run(*shlex.split(operation.examples[0]), "--limits", "3").output
+    assert "--limits" in run(*shlex.split(example), "--limits", "3").output
     reply = send(it.client(operation.role), operation, wrong)
     assert (reply.status_code, "limit" in reply.json()["detail"]) == (422, True)
     told = called(it, operation.function.__name__, PERSON, collection="default", **wrong)
@@ -196,7 +205,7 @@ def test_nothing_after_a_readers_place_is_told_anywhere(
     it: Served, collection: Collection, asker: Asker, operation: Operation
 ) -> None:
     """The Cratchits are named after the first stave alone, and there are more ghosts there."""
-    values = read_example(operation, operation.examples[0]) | {"document": "A Christmas Carol"}
+    values = read_example(operation, collection) | {"document": "A Christmas Carol"}
     if "words" in values:
         values["words"] = "cratchit*|ghost"
     for narrow in ("speaker", "content_words"):
@@ -231,7 +240,7 @@ def test_a_file_has_all_rows_and_the_format_that_its_name_says(
 def test_a_result_ends_at_its_limit_and_says_how_many_there_are(
     it: Served, collection: Collection, asker: Asker, operation: Operation
 ) -> None:
-    values = read_example(operation, operation.examples[0])
+    values = read_example(operation, collection)
     everything = operation.run(collection, values, asker)
     assert everything.total > 1
     result = operation.run(collection, values | {"limit": 1}, asker)

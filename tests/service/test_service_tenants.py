@@ -68,13 +68,13 @@ def theirs(it: Served) -> dict[str, str]:
     client = it.client("admin", [OTHERS])
     shelf = f"{BASE}/collections/{OTHERS}"
     [document] = client.get(f"{shelf}/documents").json()["items"]
-    [tree, *_] = client.get(f"{shelf}/documents/{document['id']}/outline").json()
+    [top, *_] = client.get(f"{shelf}/documents/{document['id']}/outline").json()["rows"]
     talk = client.post(f"{shelf}/conversations", json={}).json()["id"]
     asked = {"question": f"Where did {SECRET} walk?", "conversation": talk}
     turn = client.post(f"{shelf}/ask", json=asked).json()["turn"]
     return {
         "document": document["id"],
-        "passage": tree["tops"][0]["id"],
+        "passage": top["id"],
         "conversation": talk,
         "turn": turn,
         "note": "0123456789ab",

@@ -81,7 +81,7 @@ def test_an_assistant_is_told_nothing_later(it: Served) -> None:
     assert read["text"].rstrip().endswith("because a prisoner had fled.")
     passage = found["hits"][0]["id"]
     around = called(
-        it, "around", reader, collection="novels", passage=passage, direction="up", **PLACE
+        it, "neighbours", reader, collection="novels", passage=passage, direction="up", **PLACE
     )
     assert "Provis" not in shown(around)
 
