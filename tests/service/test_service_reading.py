@@ -13,9 +13,10 @@ import pytest
 from database import connect, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC
+from fabula.operations import queries
 from fabula.operations.passages import find_above
 from fabula.server import Address
-from fabula.service.core import queries
+from fabula.service import state
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
 
@@ -183,31 +184,31 @@ def test_a_document_is_drawn_and_its_page_is_kept_apart(client: httpx2.Client, w
 
 @pytest.mark.journey
 def test_queries_are_listed_and_put_to_one_collection(client: httpx2.Client) -> None:
-    listed = {one["name"]: one for one in client.get(f"{BASE}/queries").json()}
+    listed = {one["name"]: one for one in client.get(f"{BASE}/queries").json()["rows"]}
     assert len(listed) >= 39
     assert all(
         "collection" not in {one["name"] for one in query["parameters"]}
         for query in listed.values()
     )
-    assert client.get(f"{BASE}/queries/outline").json() == listed["outline"]
     told = client.post(f"{SHELF}/queries/library", json={}).json()
     assert told["rows"]
     assert "Winter" in str(told["rows"])
     assert "Diary" not in str(told["rows"])
-    empty = client.post(
-        f"{SHELF}/queries/outline", json={"parameters": {"document": "A Diary"}}
-    ).json()
-    assert (empty["rows"], empty["truncated"]) == ([], False)
+    nowhere = {"aspect": "nowhere"}
+    empty = client.post(f"{SHELF}/queries/outline", json={"parameters": nowhere}).json()
+    assert (empty["rows"], empty["cut_by"]) == ([], None)
     assert empty["why"].startswith("No rows: ")
     for name, given, status in (
         ("outline", {"collection": "diaries"}, 400),
         ("outline", {"unheard": 1}, 400),
         ("outline", {"limit": "many"}, 400),
+        ("outline", {"document": "A Diary"}, 404),
         ("outlines", {}, 404),
     ):
         refused = client.post(f"{SHELF}/queries/{name}", json={"parameters": given})
         assert refused.status_code == status, name
-    assert client.get(f"{BASE}/queries/outlines").status_code == 404
+    large = {"parameters": {"document": "x" * 2**20}}
+    assert client.post(f"{SHELF}/queries/outline", json=large).status_code == 413
 
 
 def test_an_admins_own_cypher_reads_and_is_bounded(
@@ -218,10 +219,10 @@ def test_an_admins_own_cypher_reads_and_is_bounded(
         return client.post(f"{BASE}/cypher", json=body)
 
     told = put("UNWIND range(1, $n) AS x RETURN x", n=3).json()
-    assert told.pop("cut_by") is None
-    assert told == {"columns": ["x"], "rows": [[1], [2], [3]], "truncated": False, "why": ""}
+    rows = [{"x": 1}, {"x": 2}, {"x": 3}]
+    assert told == {"columns": ["x"], "total": 3, "rows": rows, "cut_by": None, "why": ""}
     many = put("UNWIND range(1, 5000) AS x RETURN x").json()
-    assert (len(many["rows"]), many["truncated"]) == (1000, True)
+    assert (len(many["rows"]), many["cut_by"]) == (1000, "rows")
     for statement in (
         "CREATE (n:Document) RETURN n",
         "MATCH (n) DETACH DELETE n",
@@ -244,7 +245,7 @@ def test_an_admins_own_cypher_reads_and_is_bounded(
 def test_who_asks_too_many_queries_at_once_comes_again(
     it: Served, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queries, "SLOT_WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(state, "QUERY_WAIT_SECONDS", 0.05)
     for _ in range(it.state.serving.queries_at_once):
         assert it.state.query_slots.acquire(blocking=False)
     try:

@@ -16,8 +16,9 @@ from fastapi.routing import iter_route_contexts
 from database import connect, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC, Settings
+from fabula.operations.kit import MAX_BODY_BYTES
 from fabula.server import Address
-from fabula.service.http.admission import MAX_BODY_BYTES, MAX_STRANGER_BODY_BYTES
+from fabula.service.http.admission import MAX_STRANGER_BODY_BYTES
 from fabula.service.http.route_rules import ATTRIBUTE, RouteRules, RouteTable
 from served import Served, served, server_of
 from stories import WINTER

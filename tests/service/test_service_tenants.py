@@ -37,6 +37,7 @@ NOUNS = {
         "queries",
         "choices",
         "annotations",
+        "reading",
     ),
 }
 """The tags of the routes that this is about; what begins jobs has tests of its own."""
@@ -88,7 +89,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "/compare": {"question": f"Where did {SECRET} walk?", "modes": ["hybrid", "naive"]},
     "/conversations": {},
     "/notes": {"quote": "winter"},
-    "/queries/{name}": {},
+    "/queries/{query}": {},
     "/turns/{turn}/feedback": {"value": 1},
     "/documents/{document}": {"title": "Mine now"},
 }
@@ -109,7 +110,7 @@ def put(
     client: httpx2.Client, method: str, path: str, collection: str, ids: dict[str, str]
 ) -> httpx2.Response:
     filled = path.replace("{collection}", quote(collection, safe=""))
-    own = {("name", "library"), ("kind", "svg"), ("layer", "x"), ("format", "csv")}
+    own = {("query", "library"), ("kind", "svg"), ("layer", "x"), ("format", "csv")}
     for name, value in ids.items() | own:
         filled = filled.replace(f"{{{name}}}", value)
     body = next((one for end, one in BODIES.items() if path.endswith(end)), {})

@@ -66,9 +66,12 @@ OPERATIONS = "fabula.operations"
 
 @cache
 def find_commands() -> Mapping[str, EntryPoint]:
-    """Return the commands that packages bring and those of operations, by name."""
+    """Return the commands that packages bring and those of operations, by name.
+
+    An operation whose command does more than it has one of its own, in `COMMANDS`.
+    """
     entries = [*entry_points(group=GROUP), *entry_points(group=OPERATIONS)]
-    return {entry.name: entry for entry in sorted(entries)}
+    return {entry.name: entry for entry in sorted(entries) if entry.name not in COMMANDS}
 
 
 def first_line(entry: EntryPoint) -> str:

@@ -9,7 +9,8 @@ the function itself.
 A result with `rows` is a table: its rows are dataclasses of one kind, `total` is how many there are
 with those that a limit left out, and its other values are facts about all of it. Rows that have
 `document`, `start` and `end` are places in a text, which every interface can open. Where a result
-is prose, its method `to_text` returns what a terminal shows in place of a table.
+is prose, its method `to_text` returns what a terminal shows in place of a table. Where columns are
+known only with the result, it has their names as `columns`, and its rows are mappings.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from pydantic.fields import FieldInfo
 
 from fabula.errors import BadValue, did_you_mean
-from fabula.export.cells import format_csv
+from fabula.export.cells import format_cell, format_csv
 from fabula.graph.installed import load
 from fabula.graph.reading_place import HIDES_UNREAD, MAX_PLACE
 
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 GROUP = "fabula.operations"
 """The group of entry points by which a package brings operations, Fabula's own as any other."""
 ATTRIBUTE = "operation"
+MAX_BODY_BYTES = 4 * 2**20
+"""The largest body of a request to an operation that declares no other."""
 Role = Literal["read", "write", "admin"]
 """What a caller must be allowed to do; each may do what those before it may."""
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -188,6 +191,8 @@ class Operation:
         hides_unread: Whether it has the parameter `until`, and gets the collection as somebody
             knows it who has read the parameter `document` up to there.
         is_large: Whether it takes seconds of processor time, so that a caller has few at once.
+        is_query: Whether Neo4j may take any time for it, so that all callers have few at once.
+        max_body_bytes: The largest body of a request over HTTP.
         is_public: Whether visitors of a public collection may ask for it.
         has_screen: Whether it is on the screen of its group; the page has some of its own.
         examples: Command lines, without the name of the program.
@@ -203,6 +208,8 @@ class Operation:
     positional: Sequence[str]
     hides_unread: bool
     is_large: bool
+    is_query: bool
+    max_body_bytes: int
     is_public: bool
     has_screen: bool
     examples: Sequence[str]
@@ -346,8 +353,10 @@ class Operation:
     def to_csv(self, result: Any) -> str:
         """Return the rows of a result as CSV, with all of their fields; no cell is a formula."""
         values = self.to_json(result)
-        row_type = _row_type(self.result) if "rows" in values else self.result
-        names = [field.name for field in fields(row_type)]
+        names = values.get("columns")
+        if names is None:
+            row_type = _row_type(self.result) if "rows" in values else self.result
+            names = [field.name for field in fields(row_type)]
         rows = values.get("rows", [values])
         return format_csv(names, [[row[name] for name in names] for row in rows])
 
@@ -362,6 +371,8 @@ def operation(
     positional: Sequence[str] = (),
     hides_unread: bool = False,
     is_large: bool = False,
+    is_query: bool = False,
+    max_body_bytes: int = MAX_BODY_BYTES,
     is_public: bool = False,
     has_screen: bool = True,
     examples: Sequence[str] = (),
@@ -379,6 +390,8 @@ def operation(
             positional,
             hides_unread,
             is_large,
+            is_query,
+            max_body_bytes,
             is_public,
             has_screen,
             examples,
@@ -470,13 +483,28 @@ def make_table(result: Any) -> Table:
     """
     if not hasattr(result, "rows"):
         return Table(list(_columns(type(result))), [result], 1, {})
-    columns = list(_columns(_row_type(type(result))))
+    if hasattr(result, "columns"):
+        columns = [_measure_column(name, result.rows) for name in result.columns]
+    else:
+        columns = list(_columns(_row_type(type(result))))
     documents = {row.document for row in result.rows if hasattr(row, "document")}
     if len(documents) == 1:
         columns = [column for column in columns if column.name != TITLE]
-    about = [field.name for field in fields(result) if field.name not in ("rows", "total")]
+    named = [field.name for field in fields(result)]
+    about = [name for name in named if name not in ("rows", "total", "columns")]
     facts = {in_words(name): getattr(result, name) for name in about}
     return Table(columns, result.rows, result.total, facts)
+
+
+def _measure_column(name: str, rows: Sequence[Mapping[str, Any]]) -> ShownColumn:
+    """Return a column of mappings; numbers alone end at the same place."""
+    is_right = bool(rows) and all(isinstance(row[name], int | float | None) for row in rows)
+    return ShownColumn(name, name, "", is_right)
+
+
+def show_cell(row: Any, name: str) -> str:
+    """Return the value of a row in a column as text for people."""
+    return format_cell(row[name]) if isinstance(row, Mapping) else format_value(getattr(row, name))
 
 
 def _row_type(result: type[Any]) -> type[Any]:
@@ -520,5 +548,7 @@ def format_value(value: Any) -> str:
         case list() | tuple():
             return ", ".join(format_value(each) for each in value)
     if is_dataclass(value) and not isinstance(value, type):
-        return " ".join(format_value(getattr(value, field.name)) for field in fields(value))
+        return " ".join(
+            format_value(getattr(value, column.name)) for column in _columns(type(value))
+        )
     return str(value)

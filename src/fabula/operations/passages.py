@@ -196,7 +196,9 @@ def neighbours(
             for hits in store.find_related(statement, known, [passage]).values()
             for hit in hits
         ]
-        around = [(replace(hit, score=0.0), hit.score) for hit in above]
+        around: list[tuple[Hit, float | None]] = [
+            (replace(hit, score=0.0), hit.score) for hit in above
+        ]
     else:
         names = {"down": "aspects/find_below", "beside": "core/find_neighbours"}
         if found.kind == "summary":

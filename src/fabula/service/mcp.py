@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial, wraps
@@ -595,7 +595,7 @@ def _fit_rows(result: Any) -> Any:
         return result
     left, fitting = MAX_RESULT_TOKENS, 0
     for row in result.rows:
-        left -= count(str(asdict(row)))
+        left -= count(str(row if isinstance(row, Mapping) else asdict(row)))
         if left < 0 and fitting:
             break
         fitting += 1

@@ -27,9 +27,11 @@ from fabula.operations.kit import (
     Table,
     format_value,
     make_table,
+    show_cell,
 )
 
 if TYPE_CHECKING:
+    from fabula.app import App
     from fabula.app.collection import Collection
     from fabula.config.settings import Settings
 
@@ -48,15 +50,14 @@ def make_command(operation: Operation) -> click.Command:
         if out and out.suffix.lower() not in SUFFIXES:
             raise click.UsageError(f"End the file in {' or '.join(SUFFIXES)}, not as {out.name!r}.")
         with open_app(settings) as app:
-            reads = operation.role == "read"
-            collection = choose_collection(app) if reads else app.collection()
+            collection = _open_collection(operation, app)
             values = {name: value for name, value in values.items() if value is not None}
             if out and not _is_typed("limit"):
                 values = operation.without_limit(values)
             asker = Asker(current_user(), app, app.collections, app.collection)
-            result = operation.run(collection if operation.has_collection else None, values, asker)
+            result = operation.run(collection, values, asker)
             table = make_table(result)
-            if table.has_places:
+            if collection is not None and table.has_places:
                 _keep_places(operation, table, values, collection)
         first = int(values.get("first", 0))
         if as_json or (out and out.suffix.lower() == ".json"):
@@ -67,7 +68,7 @@ def make_command(operation: Operation) -> click.Command:
         elif hasattr(result, "to_text"):
             echo(result.to_text())
         else:
-            _show(table, first)
+            show_table(table, first)
         if (last := first + len(table.rows)) < table.total:
             echo(f"{first + 1:,} to {last:,} of {table.total:,}: --limit shows more.", err=True)
 
@@ -108,11 +109,18 @@ def _make_option(operation: Operation, parameter: Parameter) -> Any:
         parameter.name,
         type=kind,
         # '' is no choice that anybody would type.
-        default=None if parameter.default in (..., "") else parameter.default,
+        default=None if parameter.default in (..., "", {}) else parameter.default,
         required=parameter.is_required,
-        show_default=parameter.default not in ("", ..., None),
+        show_default=parameter.default not in ("", ..., None, {}),
         help=about,
     )
+
+
+def _open_collection(operation: Operation, app: App) -> Collection | None:
+    """Return the collection of the settings; None where none is needed, and perhaps no Neo4j."""
+    if not operation.has_collection:
+        return None
+    return choose_collection(app) if operation.role == "read" else app.collection()
 
 
 def _keep_places(
@@ -144,7 +152,7 @@ def _is_typed(name: str) -> bool:
     return source is not None and source is not ParameterSource.DEFAULT
 
 
-def _show(table: Table, first: int) -> None:
+def show_table(table: Table, first: int) -> None:
     """Print a table for people, and below it what is left out and what is true of all of it."""
     shown = RichTable(show_edge=False)
     if table.has_places:
@@ -152,7 +160,7 @@ def _show(table: Table, first: int) -> None:
     for column in table.columns:
         shown.add_column(column.title, justify="right" if column.is_right else "left")
     for number, row in enumerate(table.rows, first + 1):
-        cells = [format_value(getattr(row, column.name)) for column in table.columns]
+        cells = [show_cell(row, column.name) for column in table.columns]
         shown.add_row(*([str(number)] if table.has_places else []), *cells)
     if table.rows:
         print_table(shown)

@@ -20,6 +20,7 @@ from fabula.operations.kit import (
     format_value,
     in_words,
     make_table,
+    show_cell,
 )
 from fabula.service.core.errors import status_of
 from fabula.service.http.addresses import address
@@ -173,7 +174,7 @@ class _Found:
 
     def cell(self, row: Any, name: str) -> str:
         """Return the text of a cell."""
-        return format_value(getattr(row, name))
+        return show_cell(row, name)
 
     def link(self, row: Any, name: str, opens: str) -> str:
         """Return the address that a cell leads to; '' if it leads nowhere."""
