@@ -27,6 +27,7 @@ from fabula.service.core.errors import status_of
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_cross_site
 from fabula.service.http.dependencies import AdminOfAll, Caller, Reader, State
+from fabula.service.page.document_choices import list_choices
 from fabula.service.page.rendering import show
 from fabula.service.state import ServiceState
 from fabula.text.names import MAX_NAME_BYTES
@@ -39,8 +40,6 @@ BROWSER = "Neo4j Browser"
 DOCUMENT = "document"
 MIN_HEADING = 12
 """Characters of a query's heading; a shorter beginning of its purpose says too little."""
-MAX_CHOICES = 200
-"""Documents in a list to choose from; with more there is a text field instead."""
 LINKED_COLUMNS = ("title", "section", "text")
 """Columns that describe the row's document or passage, and therefore link to it too."""
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
@@ -181,16 +180,9 @@ def _describe(query: QueryDescription) -> dict[str, Any]:
 
 def _document_choices(collection: Collection, value: str, about: str) -> list[tuple[str, str]]:
     """Return the ids and titles of the documents to choose from; [] if there are too many."""
-    page = {"after_title": "", "after": "", "limit": MAX_CHOICES + 1}
-    rows = collection.store.rows("core/find_document_ids", collection=collection.name, **page)
-    if len(rows) > MAX_CHOICES:
-        return []
-    entries = collection.store.find_same(collection.name, [row["id"] for row in rows])
-    titles = {entry.id: entry.title for entry in entries}
+    documents = list_choices(collection, value)
     # A query's text says what an empty document stands for, such as "'' for all documents".
-    choices = [("", about.partition("'' for ")[2] or "any")]
-    choices += [(row["id"], titles[row["id"]]) for row in rows if row["id"] in titles]
-    return choices if value in dict(choices) else [*choices, (value, value)]
+    return [("", about.partition("'' for ")[2] or "any"), *documents] if documents else []
 
 
 def _field(
