@@ -79,8 +79,6 @@ if TYPE_CHECKING:
     from fabula.store.integrity import CheckFindings
     from fabula.store.user_query import QueryTable
 
-COLLECTION = "collection"
-"""The parameter of a query whose value is the name of the collection."""
 MIN_VOLUMES = 2
 """Documents of which a series has at least."""
 LOG = logging.getLogger("fabula")
@@ -979,6 +977,7 @@ class Collection:
             StoreError: Neo4j refuses it.
 
         """
+        from fabula.graph.explore import COLLECTION
         from fabula.store.user_query import run_user_query
 
         if COLLECTION in {parameter.name for parameter in query.parameters}:

@@ -32,6 +32,8 @@ SHIPPED = (FOLDER / "explore", *sorted(FOLDER.glob("*/explore")))
 """The folders of queries: the core's, and those of the packages that are there."""
 NO_ROWS = "No rows: "
 """Begins the lines of a header that say why a query may find nothing."""
+COLLECTION = "collection"
+"""The parameter whose value is the name of the collection that is asked."""
 DOCUMENT = "a document's id"
 """How the description of a parameter begins that names a document."""
 TITLE_KEY = "title_key"

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from fabula.errors import BadValue
-from fabula.graph.explore import AnalystQuery, parse_query, query_names, shipped_query
+from fabula.graph.explore import (
+    COLLECTION,
+    AnalystQuery,
+    parse_query,
+    query_names,
+    shipped_query,
+)
 from fabula.operations.kit import Asker, Column, operation
 from fabula.text.folding import fold_name
 
@@ -27,8 +33,6 @@ MAX_BYTES = 8_000_000
 """The largest size of all rows together as JSON."""
 MAX_QUERY_BODY_BYTES = 2**20
 """The largest request: values of parameters may be long lists."""
-COLLECTION = "collection"
-"""The parameter whose value is the collection that is asked."""
 Hidden = Column(is_shown=False)
 
 
@@ -84,6 +88,7 @@ class Queries:
     "/queries",
     group=GROUP,
     positional=["words"],
+    has_screen=False,
     examples=("queries", 'queries "turns" --statements --json'),
 )
 def queries(
