@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from fabula.graph.structure import TextStructure
 from fabula.text.document import excerpt
@@ -71,7 +73,7 @@ class Hit:
     document has them. No statement returns these: `locate` reads them from the structure.
     `collection` is named only where several collections were asked together. `since` is how many
     characters of the document a reader must have read to be shown the hit, as its node has it; None
-    if it was not made from a node by the projection. It is not shown itself.
+    if it was not made from a node by the projection. It is not shown itself, also not in JSON.
     """
 
     id: str
@@ -90,7 +92,9 @@ class Hit:
     pages: str = ""
     lines: str = ""
     collection: str = ""
-    since: int | None = field(default=None, compare=False, repr=False)
+    since: Annotated[int | None, Field(exclude=True)] = field(
+        default=None, compare=False, repr=False
+    )
 
     def __repr__(self) -> str:
         return f"<Hit {self.score:.3f}: {describe_hit(self)}>"

@@ -353,10 +353,10 @@ class Operation:
     def to_csv(self, result: Any) -> str:
         """Return the rows of a result as CSV, with all of their fields; no cell is a formula."""
         values = self.to_json(result)
-        names = values.get("columns")
-        if names is None:
-            row_type = _row_type(self.result) if "rows" in values else self.result
-            names = [field.name for field in fields(row_type)]
+        if "columns" in values:
+            names = values["columns"]
+        else:
+            names = _shown_names(_row_type(self.result) if "rows" in values else self.result)
         rows = values.get("rows", [values])
         return format_csv(names, [[row[name] for name in names] for row in rows])
 
@@ -511,6 +511,14 @@ def _row_type(result: type[Any]) -> type[Any]:
     rows = typing.get_type_hints(result)["rows"]
     found: type[Any] = typing.get_args(rows)[0]
     return found
+
+
+def _shown_names(row: type[Any]) -> list[str]:
+    """Return the names of the fields of a dataclass that its JSON has."""
+    hints = typing.get_type_hints(row, include_extras=True)
+    marks = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
+    names = [field.name for field in fields(row)]
+    return [name for name in names if not any(getattr(m, "exclude", None) for m in marks[name])]
 
 
 def _columns(row: type[Any]) -> Iterator[ShownColumn]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from fabula.errors import NotFound
 from fabula.graph.hits import (
-    SHOWN_FIELDS,
     Filters,
     Hit,
     describe_place,
@@ -35,53 +34,6 @@ Hidden = Column(is_shown=False)
 
 
 @dataclass(frozen=True)
-class ShownPassage:
-    """A passage as it is shown.
-
-    Attributes:
-        id: Its id.
-        kind: "chunk" for the book's own text, "summary", "detail" or another.
-        document: The id of its document.
-        title: The document's title.
-        language: The document's language.
-        section: The path of its section, as "BOOK NINE · CHAPTER XI".
-        aspect: The aspect of a summary, as "plot"; '' for others.
-        level: Its level in the tree of its aspect; 0 for others.
-        start: Its first character in the document's text.
-        end: The one after its last.
-        text: Its text.
-        tokens: How many tokens this has.
-        score: How well it fits a question; 0 without one.
-        pages: The labels of its printed pages, as "113-114"; '' where the document has none.
-        lines: Those of its numbered lines.
-        collection: The name of its collection, where several were asked together.
-
-    """
-
-    id: Annotated[str, Hidden]
-    kind: str
-    document: Annotated[str, Hidden]
-    title: str
-    language: Annotated[str, Hidden]
-    section: str
-    aspect: str
-    level: int
-    start: Annotated[int, Hidden]
-    end: Annotated[int, Hidden]
-    text: str
-    tokens: Annotated[int, Hidden]
-    score: Annotated[float, Hidden]
-    pages: Annotated[str, Hidden]
-    lines: Annotated[str, Hidden]
-    collection: Annotated[str, Hidden]
-
-    @classmethod
-    def of(cls, hit: Hit, **more: Any) -> Self:
-        """Return a hit as it is shown."""
-        return cls(**shown_fields(hit), **more)
-
-
-@dataclass(frozen=True)
 class SourceChunk:
     """A chunk that a passage is made from: its id, its section and its characters."""
 
@@ -91,18 +43,17 @@ class SourceChunk:
     end: int
 
 
-@dataclass(frozen=True)
-class PassageWithSources(ShownPassage):
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PassageWithSources(Hit):
     """A passage, and the chunks that it is made from in text order."""
 
     sources: tuple[SourceChunk, ...]
 
     def to_text(self) -> str:
         """Return its place, its text and the places of its sources."""
-        hit = Hit(**{name: getattr(self, name) for name in SHOWN_FIELDS})
         places = [f"{each.section} · characters {each.start}-{each.end}" for each in self.sources]
-        sources = ["It is made from:", *places] if self.kind != "chunk" else []
-        return "\n".join([describe_place(hit), "", self.text.strip(), "", *sources]).rstrip()
+        sources = ["", "It is made from:", *places] if self.kind != "chunk" else []
+        return "\n".join([describe_place(self), self.text.strip(), *sources])
 
 
 @operation(
@@ -129,8 +80,8 @@ def passage(collection: Collection, passage: PassageId, until: Until = "") -> Pa
     sources = store.whole.sources(read.name, [passage]).get(passage, [])
     if any(source.end > store.until for source in sources):
         raise _unknown(read, passage)
-    return PassageWithSources.of(
-        locate(hit, store.structures(read.name, [hit.document])),
+    return PassageWithSources(
+        **shown_fields(locate(hit, store.structures(read.name, [hit.document]))),
         sources=tuple(
             SourceChunk(source.chunk, source.section, source.start, source.end)
             for source in sources
@@ -138,8 +89,8 @@ def passage(collection: Collection, passage: PassageId, until: Until = "") -> Pa
     )
 
 
-@dataclass(frozen=True)
-class Neighbour(ShownPassage):
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Neighbour(Hit):
     """A passage above, below or beside another, and the weight of their relation, if it has one."""
 
     weight: float | None
@@ -151,6 +102,14 @@ class Neighbours:
 
     total: int
     rows: tuple[Neighbour, ...]
+
+    def to_text(self) -> str:
+        """Return the place and the text of each, after its number."""
+        texts = [
+            f"[{number}] {describe_place(each)} · {each.id}\n{each.text.strip()}"
+            for number, each in enumerate(self.rows, 1)
+        ]
+        return "\n\n".join(texts) or "There are none."
 
 
 @operation(
@@ -207,7 +166,9 @@ def neighbours(
         weighs = direction == "down"
         around = [(Hit(**row["hit"], score=0.0), row["weight"] if weighs else None) for row in rows]
     structures = store.structures(read.name, [found.document])
-    shown = [Neighbour.of(locate(hit, structures), weight=weight) for hit, weight in around]
+    shown = [
+        Neighbour(**shown_fields(locate(hit, structures)), weight=weight) for hit, weight in around
+    ]
     return Neighbours(len(shown), tuple(shown))
 
 
