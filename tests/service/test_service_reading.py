@@ -114,7 +114,7 @@ def test_a_passage_is_told_with_what_is_around_it(client: httpx2.Client, winter:
     node = summaries[0]
     path = f"{SHELF}/passages/{node['id']}"
     told = client.get(path).json()
-    assert (told["kind"], told["text"]) == ("summary", node["text"])
+    assert (told["passage"]["kind"], told["passage"]["text"]) == ("summary", node["text"])
     assert {one["start"] for one in told["sources"]} >= {node["start"]}
     weights = {one["id"]: one["weight"] for one in near(node["id"], "down")}
     assert weights == {one["id"]: one["weight"] for one in node["members"]}

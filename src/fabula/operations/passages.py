@@ -43,17 +43,22 @@ class SourceChunk:
     end: int
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class PassageWithSources(Hit):
+@dataclass(frozen=True)
+class PassageWithSources:
     """A passage, and the chunks that it is made from in text order."""
 
+    passage: Hit
     sources: tuple[SourceChunk, ...]
 
     def to_text(self) -> str:
         """Return its place, its text and the places of its sources."""
-        places = [f"{each.section} · characters {each.start}-{each.end}" for each in self.sources]
-        sources = ["", "It is made from:", *places] if self.kind != "chunk" else []
-        return "\n".join([describe_place(self), self.text.strip(), *sources])
+        lines = [describe_place(self.passage), self.passage.text.strip()]
+        if self.passage.kind != "chunk":
+            places = (
+                f"{each.section} · characters {each.start}-{each.end}" for each in self.sources
+            )
+            lines += ["", "It is made from:", *places]
+        return "\n".join(lines)
 
 
 @operation(
@@ -81,8 +86,8 @@ def passage(collection: Collection, passage: PassageId, until: Until = "") -> Pa
     if any(source.end > store.until for source in sources):
         raise _unknown(read, passage)
     return PassageWithSources(
-        **shown_fields(locate(hit, store.structures(read.name, [hit.document]))),
-        sources=tuple(
+        locate(hit, store.structures(read.name, [hit.document])),
+        tuple(
             SourceChunk(source.chunk, source.section, source.start, source.end)
             for source in sources
         ),
