@@ -173,7 +173,7 @@ def _page(shell: Shell) -> str:
             ("fabula cite -c novels", 20),
         ],
         "analyst": [
-            ("fabula cypher --list", LINES),
+            ("fabula queries", LINES),
             ("fabula cypher names -c novels --param document=Hound", 14),
             ("fabula cypher sections -c novels --param document=Alice", 16),
             (COUNT, 8),

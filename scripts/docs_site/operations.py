@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import get_origin
 
 from docs_site.text import cell, code, escape, join_page, table
@@ -63,6 +64,8 @@ def _section(operation: Operation) -> str:
 def _type(parameter: Parameter) -> str:
     if parameter.choices:
         return ", ".join(map(code, parameter.choices))
+    if get_origin(parameter.type) is Mapping:
+        return "values by name"
     bounds = parameter.bounds
     if parameter.type is int:
         return f"{bounds['ge']:,} to {bounds['le']:,}"

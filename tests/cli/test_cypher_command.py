@@ -171,18 +171,22 @@ def ask(*arguments: str | Path, code: int = 0) -> Result:
 
 @pytest.mark.journey
 def test_the_list_names_every_query_with_its_purpose() -> None:
-    shown = ask("--list").stdout
+    def list_queries(*words: str) -> str:
+        listed = CliRunner().invoke(main, ["queries", *words])
+        assert listed.exit_code == 0, listed.output
+        return listed.stdout
+
+    shown = list_queries()
     assert all(name in shown and shipped_query(name).purpose in shown for name in query_names())
-    told = json.loads(ask("--list", "--json").stdout)
+    told = json.loads(list_queries("--json"))["rows"]
     assert [one["name"] for one in told] == query_names()
-    assert told[0]["parameters"][:2] == [
-        {"name": "collection", "default": "default", "about": "the collection to stay in"},
-        {
-            "name": "document",
-            "default": "",
-            "about": "a document's id, or a part of its title; '' for the first by title",
-        },
-    ]
+    assert told[0]["parameters"][0] == {
+        "name": "document",
+        "default": "",
+        "about": "a document's id, or a part of its title; '' for the first by title",
+    }
+    [turns] = json.loads(list_queries("turns", "--statements", "--json"))["rows"]
+    assert (turns["name"], turns["statement"]) == ("turns", shipped_query("turns").statement)
 
 
 def test_a_query_is_shown_to_be_pasted() -> None:
@@ -211,13 +215,14 @@ def test_a_table_holds_nothing_that_a_terminal_obeys(typed: None) -> None:
 def test_json_keeps_the_data_and_escapes_what_a_terminal_obeys(typed: None) -> None:
     said = ("--param", f"said={json.dumps(HOSTILE)}")
     shown = ask("-e", "RETURN $said AS said", *said, "--json").stdout
-    assert json.loads(shown) == [{"said": HOSTILE}]
+    assert json.loads(shown)["rows"] == [{"said": HOSTILE}]
     assert not [one for one in shown if one != "\n" and not one.isprintable()]
 
 
-def test_json_is_a_list_of_objects(typed: None) -> None:
+def test_json_is_what_the_service_returns(typed: None) -> None:
     told = json.loads(ask("read", "--param", "document=A", "--param", "limit=1", "--json").stdout)
-    assert told == [{"title": "A", "section": "I", "index": 0, "text": "word 0."}]
+    row = {"title": "A", "section": "I", "index": 0, "text": "word 0."}
+    assert told == {"columns": [*row], "total": 1, "rows": [row], "cut_by": None, "why": ""}
 
 
 def test_csv_runs_no_formula_in_a_spreadsheet(typed: None) -> None:
@@ -244,7 +249,8 @@ def test_a_file_of_ones_own_runs(typed: None, tmp_path: Path) -> None:
         "// Titles.\n// :param part => ''\nMATCH (d:Document) WHERE d.title CONTAINS $part "
         "RETURN d.title AS title ORDER BY title;\n"
     )
-    assert json.loads(ask(path, "--param", "part=Win", "--json").stdout) == [{"title": "Winter"}]
+    found = json.loads(ask(path, "--param", "part=Win", "--json").stdout)
+    assert found["rows"] == [{"title": "Winter"}]
     assert "can't be read" in ask(tmp_path / "other.cypher", code=1).stderr
 
 
@@ -252,7 +258,7 @@ def test_a_file_of_ones_own_runs(typed: None, tmp_path: Path) -> None:
 def test_a_statement_runs_with_its_parameters(typed: None) -> None:
     statement = "MATCH (c:Chunk {text: $text}) RETURN c.index AS index, $list AS list"
     given = ["--param", "text=word 1.", "--param", 'list=["a", 2]']
-    assert json.loads(ask("-e", statement, *given, "--json").stdout) == [
+    assert json.loads(ask("-e", statement, *given, "--json").stdout)["rows"] == [
         {"index": 1, "list": ["a", 2]}
     ]
 
@@ -263,14 +269,15 @@ def test_a_query_is_given_the_collection_of_the_settings(typed: None, graph: Sto
     put(graph, small_graph(words="other", collection=name))
 
     def first(*arguments: str) -> list[str]:
-        return [row["text"] for row in json.loads(ask("read", *arguments, "--json").stdout)][:1]
+        found = json.loads(ask("read", *arguments, "--json").stdout)
+        return [row["text"] for row in found["rows"]][:1]
 
     assert first() == ["word 0."]
     assert first("--collection", name) == ["other 0."]
     assert first("--param", f"collection={json.dumps(name)}") == ["other 0."]
     assert first("--param", "collection=nowhere") == []
     statement = "RETURN $collection AS name"
-    assert json.loads(ask("-e", statement, "--collection", name, "--json").stdout) == [
+    assert json.loads(ask("-e", statement, "--collection", name, "--json").stdout)["rows"] == [
         {"name": name}
     ]
 
@@ -299,7 +306,7 @@ def test_what_was_written_into_an_empty_collection_is_told(typed: None, graph: S
         nothing = ask(
             "-e", "MATCH (n:Chunk {collection: $collection}) RETURN n", "--json", "-c", "empty"
         )
-        assert nothing.stdout == "[]\n"
+        assert json.loads(nothing.stdout)["rows"] == []
     finally:
         cypher(graph, "MATCH (n:Mine) DELETE n")
 
@@ -349,7 +356,7 @@ def test_ctrl_c_ends_a_query_on_the_server_too(typed: None, graph: Store) -> Non
     ("arguments", "says"),
     [
         (["outlin"], "Did you mean outline?"),
-        (["zzz"], "`fabula cypher --list` shows them"),
+        (["zzz"], "`fabula queries` lists them"),
         (["outline", "--param", "document=zzz"], "no document 'zzz' in collection 'default'"),
         (["parallels", "--param", "second=zzz"], "no document 'zzz' in collection 'default'"),
         (["library", "--collection", "other"], "Nothing has been ingested into collection 'other'"),
@@ -379,7 +386,7 @@ def test_where_nothing_is_found_it_is_said_why(typed: None, form: list[str]) -> 
     asked = ask("outline", "--param", "aspect=humour", *form)
     assert asked.stderr.strip() == shipped_query("outline").no_rows
     assert "summaries" in asked.stderr
-    assert "No rows" not in asked.stdout
+    assert ("No rows" in asked.stdout) == ("--json" in form)
     assert ask("outline", *form).stderr == ""
 
 

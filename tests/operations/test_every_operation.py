@@ -57,7 +57,7 @@ OFFLINE: dict[str, Any] = {
     "model": "offline",
     "embedding_model": STATIC,
     "chunk_tokens": 40,
-    "graphs": "entities,speech,episodes",
+    "graphs": "aspects,entities,speech,episodes",
 }
 STATED = (
     ("Bob Cratchit", "father of", "Peter Cratchit"),
@@ -125,8 +125,15 @@ def list_examples() -> list[tuple[str, str]]:
     ]
 
 
-def read_example(operation: Operation, example: str) -> dict[str, Any]:
+def with_ids(example: str, collection: Collection) -> str:
+    """An example with the id of a passage that is there in place of its own."""
+    [first, *_] = collection.store.find_chunks(collection.document("A Christmas Carol"), 0, 1)
+    return re.sub(r"\b[0-9a-f]{20}\b", first["id"], example)
+
+
+def read_example(operation: Operation, collection: Collection, example: str = "") -> dict[str, Any]:
     """The values that a command line gives to parameters that every interface has."""
+    example = with_ids(example or operation.examples[0], collection)
     typed = shlex.split(example)[len(operation.command.split()) :]
     words = [word for word in typed if word not in ("--json", "--csv")]
     context: click.Context = make_command(operation).make_context(operation.name, words)
@@ -151,6 +158,12 @@ def send(client: httpx2.Client, operation: Operation, values: dict[str, Any]) ->
     return client.request(operation.method, path, json=others)
 
 
+def call(it: Served, operation: Operation, values: dict[str, Any]) -> Any:
+    """What the tool of an operation returns."""
+    named = {"collection": "default"} if operation.has_collection else {}
+    return called(it, operation.function.__name__, PERSON, **named, **values)
+
+
 def test_every_operation_has_an_example_and_a_description() -> None:
     names = {operation.command.replace(" ", ".") for operation in OPERATIONS.values()}
     assert names == {*operation_entries()}
@@ -168,14 +181,14 @@ def test_an_example_has_the_same_result_everywhere(
     it: Served, collection: Collection, asker: Asker, name: str, example: str
 ) -> None:
     operation = OPERATIONS[name]
+    example = with_ids(example, collection)
     words = [word for word in shlex.split(example) if word not in ("--json", "--csv")]
     printed = run(*words, "--json")
     assert printed.exit_code == 0, printed.output
     result = json.loads(printed.stdout)
     if {"--regex", "--all"} & {*words}:
         return  # for the command line alone
-    values = read_example(operation, example)
-    of = {"collection": "default"} if operation.has_collection else {}
+    values = read_example(operation, collection, example)
     returned = operation.run(collection, values, asker)
     assert operation.to_json(returned) == result
     reply = send(it.client(operation.role), operation, values)
@@ -184,7 +197,7 @@ def test_an_example_has_the_same_result_everywhere(
         same = {"If-None-Match": reply.headers["etag"]}
         again = it.client(operation.role).get(reply.request.url, headers=same)
         assert (again.status_code, again.content) == (304, b"")
-    told = called(it, operation.function.__name__, PERSON, **of, **values)
+    told = call(it, operation, values)
     if operation.has_confirmation:
         assert "Unknown tool" in told, "an assistant destroys nothing"
         told = {**result}
@@ -210,15 +223,15 @@ def test_what_an_operation_does_not_take_is_refused_everywhere(
 ) -> None:
     values = {"job": "0" * 32}
     if operation.has_command:
-        values = read_example(operation, operation.examples[0])
-        assert "--limits" in run(*shlex.split(operation.examples[0]), "--limits", "3").output
+        example = with_ids(operation.examples[0], collection)
+        values = read_example(operation, collection)
+        assert "--limits" in run(*shlex.split(example), "--limits", "3").output
     wrong = values | {"limits": 3}
     with pytest.raises(BadValue, match="has no parameter 'limits'"):
         operation.run(collection, wrong, asker)
     reply = send(it.client(operation.role), operation, wrong)
     assert (reply.status_code, "limit" in reply.json()["detail"]) == (422, True)
-    where = {"collection": "default"} if operation.has_collection else {}
-    told = called(it, operation.function.__name__, PERSON, **where, **wrong)
+    told = call(it, operation, wrong)
     assert ("has no argument" if operation.has_tool else "Unknown tool") in told
     with httpx2.Client(base_url=it.url) as stranger:
         assert send(stranger, operation, values).status_code == 401
@@ -242,7 +255,7 @@ def test_nothing_after_a_readers_place_is_told_anywhere(
     it: Served, collection: Collection, asker: Asker, operation: Operation
 ) -> None:
     """The Cratchits are named after the first stave alone, and there are more ghosts there."""
-    values = read_example(operation, operation.examples[0]) | {"document": "A Christmas Carol"}
+    values = read_example(operation, collection) | {"document": "A Christmas Carol"}
     if "words" in values:
         values["words"] = "cratchit*|ghost"
     for narrow in ("speaker", "content_words"):
@@ -253,7 +266,7 @@ def test_nothing_after_a_readers_place_is_told_anywhere(
     assert told != whole
     assert not {"cratchit", "martha", "peter"} & {*re.findall(r"\w+", json.dumps(told).lower())}
     assert send(it.client(), operation, values).json() == told
-    assert called(it, operation.function.__name__, PERSON, collection="default", **values) == told
+    assert call(it, operation, values) == told
 
 
 def test_a_file_has_all_rows_and_the_format_that_its_name_says(
@@ -277,7 +290,7 @@ def test_a_file_has_all_rows_and_the_format_that_its_name_says(
 def test_a_result_ends_at_its_limit_and_says_how_many_there_are(
     it: Served, collection: Collection, asker: Asker, operation: Operation
 ) -> None:
-    values = read_example(operation, operation.examples[0])
+    values = read_example(operation, collection)
     everything = operation.run(collection, values, asker)
     assert everything.total > 1
     result = operation.run(collection, values | {"limit": 1}, asker)

@@ -31,7 +31,7 @@ from served import Served, served
 from stories import LIGHTHOUSE, WINTER
 
 TOOLS = {
-    *("read", "outline", "around", "search", "ask", "add_text"),
+    *("read", "search", "ask", "add_text"),
     *(each.function.__name__ for each in find_operations() if each.has_tool),
 }
 
@@ -92,8 +92,8 @@ def test_an_assistant_finds_reads_and_follows_what_it_found(it: Served, book: st
         assert text["text"] == first["text"]
     asked: dict[str, Any] = {"question": "Where did Anna walk?", "kinds": ["chunk"]}
     chunk = called(it, "search", collection="mine", **asked)["hits"][0]
-    above = called(it, "around", collection="mine", passage=chunk["id"], direction="up")
-    assert {one["kind"] for one in above["hits"]} == {"summary"}
+    above = called(it, "neighbours", collection="mine", passage=chunk["id"], direction="up")
+    assert {one["kind"] for one in above["rows"]} == {"summary"}
     it.state.app.collection("mine").build("episodes")
     recap = called(it, "recap", collection="mine", document="Winter", until="30%", by="chapter")
     assert recap["rows"][0]["start"] == 0
@@ -101,7 +101,7 @@ def test_an_assistant_finds_reads_and_follows_what_it_found(it: Served, book: st
     assert recap["total"] == len(recap["rows"])
     drop_graph(it.state.app.collection("mine"), "episodes")
     outline = called(it, "outline", collection="mine", document="Winter", aspect="plot")
-    levels = [one["level"] for one in outline["summaries"]]
+    levels = [one["level"] for one in outline["rows"]]
     assert levels == sorted(levels, reverse=True)
     answer = called(it, "ask", collection="mine", question="Where did Anna walk?")
     assert answer["offline"] is True
@@ -133,7 +133,7 @@ def test_what_a_key_may_not_see_is_not_there(it: Served) -> None:
         ("outline", {"document": "Light"}),
         ("recap", {"document": "Light"}),
         ("list_documents", {}),
-        ("around", {"passage": "0" * 20}),
+        ("neighbours", {"passage": "0" * 20}),
     ]
     for tool, given in hidden:
         assert called(it, tool, collection="other", **given).endswith(missing)
@@ -199,7 +199,7 @@ def test_an_argument_that_a_tool_does_not_have_is_refused(it: Served) -> None:
     question: dict[str, Any] = {"question": "Where did Anna walk?", "collection": "mine"}
     told = called(it, "search", **question, untill="CHAPTER I")
     assert "search has no argument 'untill'. Did you mean until?" in told
-    assert "There are: collection, passage, " in called(it, "around", passage="x", zzz=1)
+    assert "There are: collection, passage, " in called(it, "neighbours", passage="x", zzz=1)
 
 
 def test_documents_are_resources(it: Served, book: str) -> None:

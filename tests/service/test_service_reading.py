@@ -13,9 +13,10 @@ import pytest
 from database import connect, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC
+from fabula.operations import queries
+from fabula.operations.passages import find_above
 from fabula.server import Address
-from fabula.service.core import queries
-from fabula.service.core.passages import grow
+from fabula.service import state
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
 
@@ -49,35 +50,29 @@ def winter(client: httpx2.Client) -> str:
     return f"{SHELF}/documents/{one['id']}"
 
 
-def nodes(tops: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for one in tops:
-        yield one
-        yield from nodes(one["below"])
-
-
 @pytest.mark.journey
 def test_an_outline_has_every_summary_once_below_one_that_rests_on_it(
     client: httpx2.Client, winter: str
 ) -> None:
-    trees = client.get(f"{winter}/outline").json()
+    told = client.get(f"{winter}/outline", params={"members": True}).json()
     layers = client.get(winter, params={"include": "layers"}).json()["layers"]
-    of_aspect: dict[str, int] = {}
-    for one in layers:
-        if one["kind"] == "summary":
-            of_aspect[one["aspect"]] = of_aspect.get(one["aspect"], 0) + one["passages"]
-    told = {one["aspect"]: [*nodes(one["tops"])] for one in trees}
-    assert {name: len(found) for name, found in told.items()} == of_aspect
-    deep = [one for found in told.values() for one in found if one["below"]]
-    assert deep
-    for one in deep:
-        assert {each["id"] for each in one["below"]} <= {each["id"] for each in one["members"]}
-    top = max(one["level"] for found in told.values() for one in found)
-    high = client.get(f"{winter}/outline", params={"level": top}).json()
-    assert {one["level"] for tree in high for one in nodes(tree["tops"])} == {top}
-    name = trees[0]["aspect"]
-    assert [
-        one["aspect"] for one in client.get(f"{winter}/outline", params={"aspect": name}).json()
-    ] == [name]
+    counts = [one["passages"] for one in layers if one["kind"] == "summary"]
+    assert told["total"] == len(told["rows"]) == sum(counts)
+    levels = [one["level"] for one in told["rows"]]
+    assert levels == sorted(levels, reverse=True)
+    by_id = {one["id"]: one for one in told["rows"]}
+    below = [one for one in told["rows"] if one["above"]]
+    assert below
+    for one in below:
+        above = by_id[one["above"]]
+        assert above["aspect"] == one["aspect"]
+        assert one["id"] in {member["id"] for member in above["members"]}
+    high = client.get(f"{winter}/outline", params={"level": levels[0]}).json()["rows"]
+    assert {one["level"] for one in high} == {levels[0]}
+    assert {(*one["members"],) for one in high} == {()}
+    name = told["rows"][0]["aspect"]
+    plot = client.get(f"{winter}/outline", params={"aspect": name}).json()["rows"]
+    assert {one["aspect"] for one in plot} == {name}
 
 
 @pytest.mark.journey
@@ -110,28 +105,27 @@ def test_a_recap_tells_nothing_after_the_place(
 
 
 def test_a_passage_is_told_with_what_is_around_it(client: httpx2.Client, winter: str) -> None:
-    tree = client.get(f"{winter}/outline").json()[0]
-    node = tree["tops"][0]
+    def near(id: str, direction: str) -> list[dict[str, Any]]:
+        asked = {"direction": direction}
+        rows = client.get(f"{SHELF}/passages/{id}/neighbours", params=asked).json()["rows"]
+        return list(rows)
+
+    summaries = client.get(f"{winter}/outline", params={"members": True}).json()["rows"]
+    node = summaries[0]
     path = f"{SHELF}/passages/{node['id']}"
     told = client.get(path).json()
-    assert (told["kind"], told["text"]) == ("summary", node["text"])
+    assert (told["passage"]["kind"], told["passage"]["text"]) == ("summary", node["text"])
     assert {one["start"] for one in told["sources"]} >= {node["start"]}
-    below = client.get(f"{path}/neighbours", params={"direction": "down"}).json()
-    weights = {one["id"]: one["weight"] for one in below}
+    weights = {one["id"]: one["weight"] for one in near(node["id"], "down")}
     assert weights == {one["id"]: one["weight"] for one in node["members"]}
-    above = client.get(f"{SHELF}/passages/{below[0]['id']}/neighbours").json()
-    assert node["id"] in {one["id"] for one in above}
+    assert node["id"] in {one["id"] for one in near(node["members"][0]["id"], "up")}
     chunk = told["sources"][1]
-    beside = client.get(
-        f"{SHELF}/passages/{chunk['id']}/neighbours", params={"direction": "beside"}
-    ).json()
+    beside = near(chunk["id"], "beside")
     assert {one["end"] for one in beside} & {chunk["start"]}
     assert {one["start"] for one in beside} & {chunk["end"]}
-    for one in (*nodes(tree["tops"]),):
-        near = client.get(
-            f"{SHELF}/passages/{one['id']}/neighbours", params={"direction": "beside"}
-        ).json()
-        assert all((at["aspect"], at["level"]) == (tree["aspect"], one["level"]) for at in near)
+    for one in summaries:
+        around = near(one["id"], "beside")
+        assert all((at["aspect"], at["level"]) == (one["aspect"], one["level"]) for at in around)
     foreign = path.replace("novels", "diaries")
     assert client.get(foreign).status_code == 404
     assert client.get(f"{foreign}/neighbours").status_code == 404
@@ -190,31 +184,31 @@ def test_a_document_is_drawn_and_its_page_is_kept_apart(client: httpx2.Client, w
 
 @pytest.mark.journey
 def test_queries_are_listed_and_put_to_one_collection(client: httpx2.Client) -> None:
-    listed = {one["name"]: one for one in client.get(f"{BASE}/queries").json()}
+    listed = {one["name"]: one for one in client.get(f"{BASE}/queries").json()["rows"]}
     assert len(listed) >= 39
     assert all(
         "collection" not in {one["name"] for one in query["parameters"]}
         for query in listed.values()
     )
-    assert client.get(f"{BASE}/queries/outline").json() == listed["outline"]
     told = client.post(f"{SHELF}/queries/library", json={}).json()
     assert told["rows"]
     assert "Winter" in str(told["rows"])
     assert "Diary" not in str(told["rows"])
-    empty = client.post(
-        f"{SHELF}/queries/outline", json={"parameters": {"document": "A Diary"}}
-    ).json()
-    assert (empty["rows"], empty["truncated"]) == ([], False)
+    nowhere = {"aspect": "nowhere"}
+    empty = client.post(f"{SHELF}/queries/outline", json={"parameters": nowhere}).json()
+    assert (empty["rows"], empty["cut_by"]) == ([], None)
     assert empty["why"].startswith("No rows: ")
     for name, given, status in (
         ("outline", {"collection": "diaries"}, 400),
         ("outline", {"unheard": 1}, 400),
         ("outline", {"limit": "many"}, 400),
+        ("outline", {"document": "A Diary"}, 404),
         ("outlines", {}, 404),
     ):
         refused = client.post(f"{SHELF}/queries/{name}", json={"parameters": given})
         assert refused.status_code == status, name
-    assert client.get(f"{BASE}/queries/outlines").status_code == 404
+    large = {"parameters": {"document": "x" * 2**20}}
+    assert client.post(f"{SHELF}/queries/outline", json=large).status_code == 413
 
 
 def test_an_admins_own_cypher_reads_and_is_bounded(
@@ -225,10 +219,10 @@ def test_an_admins_own_cypher_reads_and_is_bounded(
         return client.post(f"{BASE}/cypher", json=body)
 
     told = put("UNWIND range(1, $n) AS x RETURN x", n=3).json()
-    assert told.pop("cut_by") is None
-    assert told == {"columns": ["x"], "rows": [[1], [2], [3]], "truncated": False, "why": ""}
+    rows = [{"x": 1}, {"x": 2}, {"x": 3}]
+    assert told == {"columns": ["x"], "total": 3, "rows": rows, "cut_by": None, "why": ""}
     many = put("UNWIND range(1, 5000) AS x RETURN x").json()
-    assert (len(many["rows"]), many["truncated"]) == (1000, True)
+    assert (len(many["rows"]), many["cut_by"]) == (1000, "rows")
     for statement in (
         "CREATE (n:Document) RETURN n",
         "MATCH (n) DETACH DELETE n",
@@ -251,7 +245,7 @@ def test_an_admins_own_cypher_reads_and_is_bounded(
 def test_who_asks_too_many_queries_at_once_comes_again(
     it: Served, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queries, "SLOT_WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(state, "QUERY_WAIT_SECONDS", 0.05)
     for _ in range(it.state.serving.queries_at_once):
         assert it.state.query_slots.acquire(blocking=False)
     try:
@@ -262,13 +256,10 @@ def test_who_asks_too_many_queries_at_once_comes_again(
     assert (busy.status_code, busy.headers["retry-after"]) == (429, "1")
 
 
-def test_a_summary_hangs_in_the_outline_where_it_weighs_most() -> None:
-    def row(id: str, level: int, members: dict[str, float]) -> dict[str, Any]:
+def test_a_summary_is_below_the_one_in_which_it_weighs_most() -> None:
+    def row(id: str, members: dict[str, float]) -> dict[str, Any]:
         rests = [{"id": one, "weight": weight} for one, weight in members.items()]
-        told = {"id": id, "level": level, "section": "", "start": 0, "end": 9, "text": id}
-        return told | {"tokens": 1, "members": rests, "aspect": "plot"}
+        return {"id": id, "members": rests}
 
-    low = [row("a", 1, {"chunk": 1.0}), row("b", 1, {"chunk": 1.0})]
-    high = [row("c", 2, {"a": 0.9, "b": 0.3}), row("d", 2, {"b": 0.7})]
-    tops = grow([*low, *high])
-    assert [(one.id, [two.id for two in one.below]) for one in tops] == [("c", ["a"]), ("d", ["b"])]
+    high = [row("c", {"a": 0.9, "b": 0.3}), row("d", {"b": 0.7, "e": 0.5}), row("f", {"e": 0.5})]
+    assert find_above(high) == {"a": "c", "b": "d", "e": "d"}

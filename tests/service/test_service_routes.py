@@ -16,8 +16,10 @@ from fastapi.routing import iter_route_contexts
 from database import connect, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC, Settings
+from fabula.operations.kit import MAX_BODY_BYTES
+from fabula.operations.queries import MAX_QUERY_BODY_BYTES
 from fabula.server import Address
-from fabula.service.http.admission import MAX_BODY_BYTES, MAX_STRANGER_BODY_BYTES
+from fabula.service.http.admission import MAX_STRANGER_BODY_BYTES
 from fabula.service.http.route_rules import ATTRIBUTE, RouteRules, RouteTable
 from served import Served, served, server_of
 from stories import WINTER
@@ -32,6 +34,8 @@ UPLOADS = {
     ("POST", "/c/{collection}/add"),
 }
 """The routes whose body may be as large as a file."""
+QUERIES = {("POST", "/api/v1/cypher"), ("POST", f"{API}/queries/{{query}}")}
+"""The routes whose body has a limit of its own."""
 QUESTIONS = {
     *(("POST", f"{API}{end}") for end in ("/ask", "/ask/cost", "/search", "/compare")),
     *(("POST", path) for path in ("/api/v1/ask", "/api/v1/search", "/v1/chat/completions")),
@@ -92,11 +96,13 @@ def test_the_size_of_a_body_is_limited_by_the_route(it: Served) -> None:
     limits = {
         "upload": f"{it.state.serving.upload_bytes / 1e6:,.0f} MB",
         "small": f"{MAX_BODY_BYTES:,} bytes",
+        "query": f"{MAX_QUERY_BODY_BYTES:,} bytes",
         "stranger": f"{MAX_STRANGER_BODY_BYTES:,} bytes",
     }
     wrong, asked = [], 0
     for method, path in routes(it):
         kind = "upload" if (method, path) in UPLOADS else "small"
+        kind = "query" if (method, path) in QUERIES else kind
         expected = limits["stranger" if path == "/signin" else kind]
         names = NAMES if "{" in path else NAMES[:1]
         for name in names:

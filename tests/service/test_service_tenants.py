@@ -37,6 +37,7 @@ NOUNS = {
         "queries",
         "choices",
         "annotations",
+        "reading",
     ),
 }
 """The tags of the routes that this is about; what begins jobs has tests of its own."""
@@ -68,13 +69,13 @@ def theirs(it: Served) -> dict[str, str]:
     client = it.client("admin", [OTHERS])
     shelf = f"{BASE}/collections/{OTHERS}"
     [document] = client.get(f"{shelf}/documents").json()["rows"]
-    [tree, *_] = client.get(f"{shelf}/documents/{document['id']}/outline").json()
+    [top, *_] = client.get(f"{shelf}/documents/{document['id']}/outline").json()["rows"]
     talk = client.post(f"{shelf}/conversations", json={}).json()["id"]
     asked = {"question": f"Where did {SECRET} walk?", "conversation": talk}
     turn = client.post(f"{shelf}/ask", json=asked).json()["turn"]
     return {
         "document": document["id"],
-        "passage": tree["tops"][0]["id"],
+        "passage": top["id"],
         "conversation": talk,
         "turn": turn,
         "note": "0123456789ab",
@@ -88,7 +89,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "/compare": {"question": f"Where did {SECRET} walk?", "modes": ["hybrid", "naive"]},
     "/conversations": {},
     "/notes": {"quote": "winter"},
-    "/queries/{name}": {},
+    "/queries/{query}": {},
     "/turns/{turn}/feedback": {"value": 1},
     "/documents/{document}": {"title": "Mine now"},
 }
@@ -109,7 +110,7 @@ def put(
     client: httpx2.Client, method: str, path: str, collection: str, ids: dict[str, str]
 ) -> httpx2.Response:
     filled = path.replace("{collection}", quote(collection, safe=""))
-    own = {("name", "library"), ("kind", "svg"), ("layer", "x"), ("format", "csv")}
+    own = {("query", "library"), ("kind", "svg"), ("layer", "x"), ("format", "csv")}
     for name, value in ids.items() | own:
         filled = filled.replace(f"{{{name}}}", value)
     body = next((one for end, one in BODIES.items() if path.endswith(end)), {})

@@ -81,7 +81,7 @@ def test_an_assistant_is_told_nothing_later(it: Served) -> None:
     assert read["text"].rstrip().endswith("because a prisoner had fled.")
     passage = found["hits"][0]["id"]
     around = called(
-        it, "around", reader, collection="novels", passage=passage, direction="up", **PLACE
+        it, "neighbours", reader, collection="novels", passage=passage, direction="up", **PLACE
     )
     assert "Provis" not in shown(around)
 
@@ -146,7 +146,8 @@ def test_the_text_its_passages_and_an_export_end_at_the_place(client: httpx2.Cli
     missing = client.get(f"{BASE}/passages/{later}", params=PLACE)
     assert missing.status_code == 404
     assert "Provis" not in missing.text
-    assert client.get(f"{BASE}/passages/{first}", params=PLACE).json()["id"] == first
+    found = client.get(f"{BASE}/passages/{first}", params=PLACE).json()
+    assert found["passage"]["id"] == first
     for id in (first, last):
         for direction in ("up", "beside"):
             at = PLACE | {"direction": direction}

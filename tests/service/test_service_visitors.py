@@ -216,10 +216,8 @@ def test_visitors_reach_these_routes_and_no_others(it: Served) -> None:
     read = f"{on_page}/d/{{document}}"
     assert reached == {
         "GET /",
-        *(f"GET {below}{end}" for end in ("/export", "/modes", "/aspects")),
-        *(f"GET {below}{end}" for end in ("/examples", "/passages/{passage}")),
-        f"GET {below}/passages/{{passage}}/neighbours",
-        *(f"GET {book}{end}" for end in ("/text", "/outline", "/export")),
+        *(f"GET {below}{end}" for end in ("/export", "/modes", "/aspects", "/examples")),
+        *(f"GET {book}{end}" for end in ("/text", "/export")),
         f"GET {book}/plot.{{kind}}",
         *(f"POST {below}{end}" for end in ("/ask", "/ask/cost", "/search", "/compare")),
         *(f"GET {on_page}{end}" for end in ("", "/ask", "/compare", "/download/{format}")),

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from fabula.build.run import BuildRun
     from fabula.export.files import Written
     from fabula.export.until import ReadSoFar
+    from fabula.graph.explore import AnalystQuery
     from fabula.load.source import DocumentSource
     from fabula.load.sources import Sources
     from fabula.models.batch_estimate import BatchEstimate
@@ -768,23 +769,53 @@ class Collection:
             `properties`.
 
         Raises:
-            NotFound: There is no query of this name.
+            NotFound: There is no query, document or place of this name.
             FabulaError: A parameter is missing or wrong.
             StoreError: Neo4j refuses it.
 
         """
         from fabula.graph.explore import parse_query, shipped_query
-        from fabula.store.user_query import run_user_query
 
         parsed = parse_query(query) if len(query.split()) > 1 else shipped_query(query)
-        if "collection" in {parameter.name for parameter in parsed.parameters}:
-            parameters = {"collection": self.name, **parameters}
-        read, values = self.resolve_place(parsed.fill(parameters))
-        table = run_user_query(read.store, parsed.statement, values, timeout_seconds=seconds)
-        table = read.hide_unread_rows(table)
+        table = self.run_query(parsed, parameters, timeout_seconds=seconds)
         return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
-    def hide_unread_rows(self, table: QueryTable) -> QueryTable:
+    def run_query(self, query: AnalystQuery, given: Mapping[str, Any], **limits: Any) -> QueryTable:
+        """Run a query as far as the collection, or what its parameters say, was read.
+
+        Args:
+            query: The query.
+            given: Values of its parameters; others have their defaults, and `collection` has the
+                name of this one.
+            limits: What `run_user_query` takes.
+
+        Raises:
+            NotFound: There is no such document or place, or nothing in the collection.
+            FabulaError: A parameter is missing or wrong.
+            StoreError: Neo4j refuses it.
+
+        """
+        from fabula.graph.explore import COLLECTION
+        from fabula.store.user_query import run_user_query
+
+        if COLLECTION in {parameter.name for parameter in query.parameters}:
+            given = {COLLECTION: self.name, **given}
+        read, values = self._resolve_place(query.fill(given))
+        table = run_user_query(read.store, query.statement, values, **limits)
+        if not table.rows and query.no_rows:
+            self._refuse_missing(query, {**values, **given})
+        return read._hide_unread_rows(table)
+
+    def _refuse_missing(self, query: AnalystQuery, values: Mapping[str, Any]) -> None:
+        """Raise NotFound if a query found nothing, as there is no such document or none at all."""
+        if not self.store.count(self.name)[0]:
+            raise empty_collection_error(self.name)
+        for parameter in query.parameters:
+            name = str(values[parameter.name])
+            if parameter.names_document and name and not self.store.find_named(self.name, name, 1):
+                find_document(self.store, self.name, name)
+
+    def _hide_unread_rows(self, table: QueryTable) -> QueryTable:
         """Leave out the rows of a query that print a name which the reader has not read."""
         from fabula.graph.unread import TITLES
 
@@ -801,7 +832,7 @@ class Collection:
         )
         return replace(table, rows=rows)
 
-    def resolve_place(self, values: Mapping[str, Any]) -> tuple[Collection, dict[str, Any]]:
+    def _resolve_place(self, values: Mapping[str, Any]) -> tuple[Collection, dict[str, Any]]:
         """Return the collection as far as parameters of a query say that it was read, and these.
 
         The parameters `document` and `until`, a reader's place, are then an id and a number.

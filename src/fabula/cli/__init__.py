@@ -62,7 +62,10 @@ is an action of a command."""
 
 @cache
 def find_commands() -> Mapping[str, EntryPoint]:
-    """Return the commands that packages bring and those of operations, by name."""
+    """Return the commands that packages bring and those of operations, by name.
+
+    An operation whose command does more than it has one of its own, in `COMMANDS`.
+    """
     entries = [*entry_points(group=GROUP), *entry_points(group=OPERATIONS)]
     # "notes.add" is an action of the command `notes`.
     names = {entry.name: entry for entry in sorted(entries) if "." not in entry.name}

@@ -32,6 +32,8 @@ SHIPPED = (FOLDER / "explore", *sorted(FOLDER.glob("*/explore")))
 """The folders of queries: the core's, and those of the packages that are there."""
 NO_ROWS = "No rows: "
 """Begins the lines of a header that say why a query may find nothing."""
+COLLECTION = "collection"
+"""The parameter whose value is the name of the collection that is asked."""
 DOCUMENT = "a document's id"
 """How the description of a parameter begins that names a document."""
 TITLE_KEY = "title_key"
@@ -67,23 +69,30 @@ class AnalystQuery:
     statement: str
     no_rows: str = ""
 
-    def values(self, given: Mapping[str, str]) -> dict[str, Any]:
+    def values(self, typed: Mapping[str, str]) -> dict[str, Any]:
         """Return the value of every parameter: as a user typed it, or its default.
-
-        What is typed is read as JSON if it can be, else it is text; it is always text if the
-        default is a text.
 
         Raises:
             BadValue: There is no such parameter, or one has neither a value nor a default.
 
         """
+        return self.fill(self.read(typed))
+
+    def read(self, typed: Mapping[str, str]) -> dict[str, Any]:
+        """Return values as a user typed them.
+
+        What is typed is read as JSON if it can be, else it is text; it is always text if the
+        default is a text.
+
+        Raises:
+            BadValue: One is no text that can be sent, or nested too deep.
+
+        """
         known = {parameter.name: parameter for parameter in self.parameters}
-        return self.fill(
-            {
-                name: _convert(name, value, known[name].default) if name in known else value
-                for name, value in given.items()
-            }
-        )
+        return {
+            name: _convert(name, value, known[name].default) if name in known else value
+            for name, value in typed.items()
+        }
 
     def fill(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the value of every parameter, as given or its default; raises as `values` does.
@@ -138,7 +147,7 @@ def shipped_query(name: str) -> AnalystQuery:
     if name not in files:
         raise NotFound(
             f"There is no query {quote_name(name)}. {did_you_mean(name, sorted(files))}".rstrip(),
-            advice="`fabula cypher --list` shows them.",
+            advice="`fabula queries` lists them.",
         )
     return read_query(files[name])
 

@@ -10,8 +10,9 @@ A result with `rows` is a table: its rows are dataclasses of one kind, `total` i
 with those that a limit left out, and its other values are facts about all of it. Rows that have
 `document`, `start` and `end` are places in a text, which every interface can open. A list that
 grows while it is read has `next` in place of `total`: the parameter `after` takes it, and it is
-None at the end. Where a result is prose, its method `to_text` returns what a terminal shows in
-place of a table; `to_notes` returns lines that it shows below one, and `to_hint` what it shows
+None at the end. Where columns are known only with the result, it has their names as `columns`, and
+its rows are mappings. Where a result is prose, its method `to_text` returns what a terminal shows
+in place of a table; `to_notes` returns lines that it shows below one, and `to_hint` what it shows
 beside it, on standard error.
 
 What destroys something has the parameter `dry_run`: the command shows first what would go, and asks
@@ -37,7 +38,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from pydantic.fields import FieldInfo
 
 from fabula.errors import BadValue, did_you_mean
-from fabula.export.cells import format_csv
+from fabula.export.cells import format_cell, format_csv
 from fabula.graph.installed import load
 from fabula.graph.reading_place import HIDES_UNREAD, MAX_PLACE
 from fabula.jobs.callers import PERSON, Caller, Role
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
 GROUP = "fabula.operations"
 """The group of entry points by which a package brings operations, Fabula's own as any other."""
 ATTRIBUTE = "operation"
+MAX_BODY_BYTES = 4 * 2**20
+"""The largest body of a request to an operation that declares no other."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -250,6 +253,8 @@ class Operation:
         hides_unread: Whether it has the parameter `until`, and gets the collection as somebody
             knows it who has read the parameter `document` up to there.
         is_large: Whether it takes seconds of processor time, so that a caller has few at once.
+        is_query: Whether Neo4j may take any time for it, so that all callers have few at once.
+        max_body_bytes: The largest body of a request over HTTP.
         is_public: Whether visitors of a public collection may ask for it.
         has_screen: Whether it is on the screen of its group; the page has some of its own.
         has_tool: Whether assistants have it: a text that they read could ask for it.
@@ -276,6 +281,8 @@ class Operation:
     positional: Sequence[str]
     hides_unread: bool
     is_large: bool
+    is_query: bool
+    max_body_bytes: int
     is_public: bool
     has_screen: bool
     has_tool: bool
@@ -449,8 +456,10 @@ class Operation:
     def to_csv(self, result: Any) -> str:
         """Return the rows of a result as CSV, with all of their fields; no cell is a formula."""
         values = self.to_json(result)
-        row_type = _row_type(self.result) if "rows" in values else self.result
-        names = [field.name for field in fields(row_type)]
+        if "columns" in values:
+            names = values["columns"]
+        else:
+            names = _shown_names(_row_type(self.result) if "rows" in values else self.result)
         rows = values.get("rows", [values])
         return format_csv(names, [[row[name] for name in names] for row in rows])
 
@@ -465,6 +474,8 @@ def operation(
     positional: Sequence[str] = (),
     hides_unread: bool = False,
     is_large: bool = False,
+    is_query: bool = False,
+    max_body_bytes: int = MAX_BODY_BYTES,
     is_public: bool = False,
     has_screen: bool = True,
     has_tool: bool = True,
@@ -489,6 +500,8 @@ def operation(
             positional,
             hides_unread,
             is_large,
+            is_query,
+            max_body_bytes,
             is_public,
             has_screen,
             has_tool and "dry_run" not in signature.parameters,
@@ -564,6 +577,8 @@ class ShownColumn:
 
     def cell(self, row: Any) -> str:
         """Return the text of its cell in a row; one that is cut is on one line."""
+        if isinstance(row, Mapping):
+            return format_cell(row[self.name])
         text, most = format_value(getattr(row, self.name)), self.max_characters
         if not most:
             return text
@@ -607,20 +622,38 @@ def make_table(result: Any) -> Table:
     """
     if not hasattr(result, "rows"):
         return Table(list(_columns(type(result))), [result], 1, "", {})
-    columns = list(_columns(_row_type(type(result))))
+    if hasattr(result, "columns"):
+        columns = [_measure_column(name, result.rows) for name in result.columns]
+    else:
+        columns = list(_columns(_row_type(type(result))))
     documents = {row.document for row in result.rows if hasattr(row, "document")}
     if len(documents) == 1:
         columns = [column for column in columns if column.name != TITLE]
-    about = [each for each in _columns(type(result)) if each.name not in ("rows", "total", "next")]
+    not_facts = ("rows", "total", "next", "columns")
+    about = [each for each in _columns(type(result)) if each.name not in not_facts]
     facts = {each.title: getattr(result, each.name) for each in about}
     total, next = getattr(result, "total", None), getattr(result, "next", None) or ""
     return Table(columns, result.rows, total, next, facts)
+
+
+def _measure_column(name: str, rows: Sequence[Mapping[str, Any]]) -> ShownColumn:
+    """Return a column of mappings; numbers alone end at the same place."""
+    is_right = bool(rows) and all(isinstance(row[name], int | float | None) for row in rows)
+    return ShownColumn(name, name, "", is_right, 0)
 
 
 def _row_type(result: type[Any]) -> type[Any]:
     rows = typing.get_type_hints(result)["rows"]
     found: type[Any] = typing.get_args(rows)[0]
     return found
+
+
+def _shown_names(row: type[Any]) -> list[str]:
+    """Return the names of the fields of a dataclass that its JSON has."""
+    hints = typing.get_type_hints(row, include_extras=True)
+    marks = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
+    names = [field.name for field in fields(row)]
+    return [name for name in names if not any(getattr(m, "exclude", None) for m in marks[name])]
 
 
 def _columns(row: type[Any]) -> Iterator[ShownColumn]:
@@ -661,5 +694,7 @@ def format_value(value: Any) -> str:
         case list() | tuple():
             return ", ".join(format_value(each) for each in value)
     if is_dataclass(value) and not isinstance(value, type):
-        return " ".join(format_value(getattr(value, field.name)) for field in fields(value))
+        return " ".join(
+            format_value(getattr(value, column.name)) for column in _columns(type(value))
+        )
     return str(value)

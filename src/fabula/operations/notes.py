@@ -156,7 +156,7 @@ def add_note(
 
     """
     from fabula.app.annotating import read_text_of
-    from fabula.app.deciding import current_user
+    from fabula.app.current_user import current_user
     from fabula.store.annotations import edit_layer
 
     _refuse_tag(tag)

@@ -7,7 +7,7 @@ output for the person at the machine. Results are bounded; a result that was cut
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial, wraps
@@ -33,8 +33,6 @@ from fabula.operations.kit import Operation, find_operations
 from fabula.service.core import asking
 from fabula.service.core.asking import Question
 from fabula.service.core.errors import public_message
-from fabula.service.core.passages import Direction, OutlineNode, as_read, neighbours
-from fabula.service.core.passages import outline as build_outline
 from fabula.service.core.views import END_OF_TEXT, PassageView
 from fabula.service.http.streams import run_while_connected
 from fabula.service.state import ServiceState
@@ -77,7 +75,6 @@ ReadUntil = Annotated[
     str,
     Field(description=f"{query_options()['until'].description}; needs a document"),
 ]
-OUTLINE_FIELDS = ("id", "level", "start", "end", "text")
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
@@ -126,32 +123,12 @@ class TextRange(BaseModel):
     next: int | None = None
 
 
-class SummaryInfo(BaseModel):
-    """A summary of a document's outline."""
-
-    id: str
-    aspect: str
-    level: int
-    start: int
-    end: int
-    text: str
-
-
 class _HasText(Protocol):
     @property
     def text(self) -> str: ...
 
 
 Item = TypeVar("Item", bound=_HasText)
-
-
-class DocumentOutline(BaseModel):
-    """Summaries, highest level first; `truncated` if not all of them fit into the result."""
-
-    document: str
-    title: str
-    summaries: list[SummaryInfo]
-    truncated: bool = False
 
 
 class BegunJob(BaseModel):
@@ -319,53 +296,6 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
             lines = source.read(entry.id, section).lines
             start = next(line.start + line.lit[0][0] for line in lines if line.lit)
         return _read_range(source, entry, start, end or start + MAX_READ_CHARACTERS)
-
-    @server.tool(annotations=READ_ONLY)
-    @_report_errors
-    def outline(
-        context: Context[Any, Any],
-        collection: CollectionName,
-        document: DocumentName,
-        aspect: Annotated[str, Field(description="such as 'plot'; empty for all aspects")] = "",
-        level: Annotated[
-            int, Field(ge=0, description="0 for all levels; higher levels are more general")
-        ] = 0,
-        until: ReadUntil = "",
-    ) -> DocumentOutline:
-        """Return the summaries of a document, the most general ones first."""
-        source = access.collection(context, collection).as_read(document, until)
-        entry = source.document(document)
-        summaries = [
-            SummaryInfo(
-                aspect=tree.aspect, **{name: getattr(node, name) for name in OUTLINE_FIELDS}
-            )
-            for tree in build_outline(source, entry, aspect, level or 1)
-            for node in _walk(tree.tops)
-            if level in (0, node.level)
-        ]
-        summaries.sort(key=lambda summary: (-summary.level, summary.start))
-        fitting = list(_take_fitting(summaries))
-        return DocumentOutline(
-            document=entry.id,
-            title=entry.title,
-            summaries=fitting,
-            truncated=len(fitting) < len(summaries),
-        )
-
-    @server.tool(annotations=READ_ONLY)
-    @_report_errors
-    def around(
-        context: Context[Any, Any],
-        collection: CollectionName,
-        passage: Annotated[str, Field(description="id of a passage")],
-        direction: Direction = "up",
-        until: ReadUntil = "",
-    ) -> PassageList:
-        """Return passages around a passage: the summaries above it (up), what a summary is made of
-        and a chunk's details (down), or the passages before and after it (beside).
-        """
-        source = as_read(access.collection(context, collection), passage, until)
-        return _passage_list(neighbours(source, passage, direction))
 
 
 def _question(options: dict[str, Any], **arguments: Any) -> Question:
@@ -548,7 +478,7 @@ def _fit_rows(result: Any) -> Any:
     rows = getattr(result, name)
     left, fitting = MAX_RESULT_TOKENS, 0
     for row in rows:
-        left -= count(str(asdict(row)))
+        left -= count(str(row if isinstance(row, Mapping) else asdict(row)))
         if left < 0 and fitting:
             break
         fitting += 1
@@ -605,13 +535,6 @@ def _add_prompts(server: MCPServer) -> None:
             f"Trace {name} from first to last appearance: search for them with the aspect "
             "character and in the chunks, put what you find in the order of the text, and cite it."
         )
-
-
-def _walk(nodes: Iterable[OutlineNode]) -> Iterator[OutlineNode]:
-    """Yield all nodes of some trees, each before those below it."""
-    for node in nodes:
-        yield node
-        yield from _walk(node.below)
 
 
 def _found_passage(hit: PassageView) -> FoundPassage:

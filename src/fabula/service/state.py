@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ from fabula.service.core.asking import AskingServices
 from fabula.service.core.caller_limits import ConcurrencyLimit, RequestLimit
 from fabula.service.core.conversations import Conversations
 from fabula.service.core.daily_dump import DailyDump
+from fabula.service.core.errors import TooManyRequests
 from fabula.service.core.keys import Keys
 from fabula.service.core.maintenance import Maintenance
 from fabula.service.core.readiness import Readiness
@@ -57,6 +58,8 @@ questions: half of the threads that there are for all. Each stream of events has
 MAX_LARGE_TASKS = 2
 """How many of these requests may be exports and estimates: each takes seconds of CPU time, and an
 export takes as much of the disk as its graph."""
+QUERY_WAIT_SECONDS = 5.0
+"""How long a query waits for its turn before it is refused."""
 RENEW_SECONDS = 60.0
 """How often the leases of turns that are being answered are renewed; they last ten minutes."""
 SWEEP_SECONDS = 3600.0
@@ -294,8 +297,11 @@ class ServiceState:
                 tasks.
 
         """
-        limit = self.large_task_limit.hold(caller.id) if operation.is_large else nullcontext()
-        with limit:
+        with ExitStack() as held:
+            if operation.is_large:
+                held.enter_context(self.large_task_limit.hold(caller.id))
+            if operation.is_query:
+                held.enter_context(self.query_turn())
             result = operation.run(collection, values, self.asker(caller))
         if operation.changes and operation.is_recorded and not values.get("dry_run"):
             self._record(caller, operation, collection, values, result)
@@ -304,6 +310,18 @@ class ServiceState:
             job = begin_build(self.jobs, caller, collection, name, documents, rebuild=False)
             result = replace(result, job=job.id)
         return result
+
+    @contextmanager
+    def query_turn(self) -> Iterator[None]:
+        """Take one of the few turns for queries, so that no question has to wait for Neo4j."""
+        if not self.query_slots.acquire(timeout=QUERY_WAIT_SECONDS):
+            raise TooManyRequests(
+                "Other queries are running: try again in a moment.", QUERY_WAIT_SECONDS
+            )
+        try:
+            yield
+        finally:
+            self.query_slots.release()
 
     def _record(
         self,

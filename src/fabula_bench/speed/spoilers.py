@@ -36,7 +36,7 @@ from fabula.graph.entries import Entry
 from fabula.graph.queries import read_statement
 from fabula.graph.trace import Trace
 from fabula.graphs.entities.known_until import find_called, list_entities
-from fabula.service.core.passages import Direction, neighbours
+from fabula.operations.passages import Direction, neighbours
 from fabula.service.core.views import read_text
 from fabula.store.part_reader import read_part
 from fabula_bench.speed.books import STORY
@@ -353,7 +353,7 @@ def lists(whole: Collection, entry: Entry, place: int) -> Iterator[tuple[str, st
             around = neighbours(collection, chunk.id, direction)
             yield (
                 f"{direction} over HTTP",
-                "\n".join(f"{each.section}\n{each.text}" for each in around),
+                "\n".join(f"{each.section}\n{each.text}" for each in around.rows),
             )
     reading = collection.read(entry.id, f"{max(0, place - 200)}-{max(1, place - 50)}")
     printed = [lines.section + lines.text for lines in reading.lines]

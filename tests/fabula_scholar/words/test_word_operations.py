@@ -142,6 +142,7 @@ def test_a_line_is_opened_by_its_number(
     assert run("concordance", "dragon", "--csv").stdout.splitlines() == csv[:1]
     cut = run("concordance", "whale", "--csv", "--limit", "2")
     assert (len(cut.stdout.splitlines()), cut.stderr.strip()) == (3, MORE)
-    rows = json.loads(run("cypher", "concordance", "--param", "words=whale", "--json").stdout)
+    found = json.loads(run("cypher", "concordance", "--param", "words=whale", "--json").stdout)
+    rows = found["rows"]
     assert [WHALE[row["start"] :][:5] for row in rows] == ["whale"] * 4
     assert (rows[1]["left"][-2:], rows[1]["node"], rows[1]["right"][:5]) == ("A ", "whale", "! The")

@@ -147,9 +147,9 @@ def _make_option(operation: Operation, parameter: Parameter) -> Any:
         parameter.name,
         type=kind,
         # '' is no choice that anybody would type.
-        default=None if parameter.default in (..., "") else parameter.default,
+        default=None if parameter.default in (..., "", {}) else parameter.default,
         required=parameter.is_required,
-        show_default=parameter.default not in ("", ..., None),
+        show_default=parameter.default not in ("", ..., None, {}),
         help=about,
     )
 
@@ -254,11 +254,18 @@ def _is_typed(name: str) -> bool:
 
 
 def _show(operation: Operation, result: Any, first: int) -> None:
-    """Print a result for people: a table, and below it what is left out and true of all of it."""
+    """Print a result for people: its text, or a table and what is below it."""
     if hasattr(result, "to_text"):
         echo(result.to_text())
         return
-    table = make_table(result)
+    notes = result.to_notes() if hasattr(result, "to_notes") else ()
+    show_table(make_table(result), first, notes)
+    if operation.changes:
+        echo("Done.", err=True)
+
+
+def show_table(table: Table, first: int, notes: Sequence[str] = ()) -> None:
+    """Print a table for people, and below it notes and what is true of all of it."""
     shown = RichTable(show_edge=False)
     if table.has_places:
         shown.add_column("", justify="right", style="dim")
@@ -271,14 +278,8 @@ def _show(operation: Operation, result: Any, first: int) -> None:
         print_table(shown)
     elif not table.total:
         echo("Nothing was found.", err=True)
-    _show_notes(operation, result, table)
-
-
-def _show_notes(operation: Operation, result: Any, table: Table) -> None:
-    for line in result.to_notes() if hasattr(result, "to_notes") else ():
+    for line in notes:
         echo(line)
     facts = [f"{name} {format_value(value)}" for name, value in table.facts.items() if value]
     if facts:
         echo(", ".join(facts), err=True)
-    if operation.changes:
-        echo("Done.", err=True)

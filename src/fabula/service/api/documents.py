@@ -1,4 +1,4 @@
-"""The text, outline, export and pictures of a document."""
+"""The text, export and pictures of a document."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse, Response
 
-from fabula.service.core import passages
-from fabula.service.core.passages import OutlineView
 from fabula.service.core.views import TextView, document_of, read_text, version_of
 from fabula.service.http import files
 from fabula.service.http.admission import refuse_cross_site_question
@@ -58,22 +56,6 @@ def show_text(
     if as_text:
         return respond_text_with_etag(view.text, "text/plain; charset=utf-8", version)
     return respond_with_etag(view, version)
-
-
-@router.get(
-    "/collections/{collection}/documents/{document}/outline",
-    summary="A document's summaries as trees",
-)
-@declare(is_public=True)
-def show_outline(
-    collection: ReadDocument,
-    caller: Reader,
-    document: str,
-    aspect: Annotated[str, Query(max_length=200, description="only this aspect")] = "",
-    level: Annotated[int, Query(ge=1, le=99, description="the lowest level to return")] = 1,
-) -> list[OutlineView]:
-    """Return a tree of summaries for each aspect, with the members of each summary."""
-    return passages.outline(collection, document_of(collection, document), aspect, level)
 
 
 @router.get(

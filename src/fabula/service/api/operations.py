@@ -37,7 +37,9 @@ def make_router() -> APIRouter:
     for operation in find_operations():
         router.add_api_route(
             operation.path,
-            declare(is_public=operation.is_public)(_make_endpoint(operation)),
+            declare(max_body_bytes=operation.max_body_bytes, is_public=operation.is_public)(
+                _make_endpoint(operation)
+            ),
             methods=[operation.method],
             status_code=operation.status,
             response_model=None if operation.status == NO_CONTENT else operation.result,

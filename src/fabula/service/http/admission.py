@@ -37,8 +37,6 @@ OPEN_PATHS = (
 HEALTH_PATHS = ("/livez", "/readyz")
 SIGN_IN_PATH = "/signin"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-MAX_BODY_BYTES = 4 * 2**20
-"""The largest other body: it is held in memory, and parsed in the event loop."""
 MAX_STRANGER_BODY_BYTES = 2**16
 """The largest body of a request without a valid key."""
 FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
@@ -277,7 +275,7 @@ class Admission:
                 f"A request may have {max_bytes / 1e6:,.0f} MB (serve.max_upload_mb): send the "
                 "files in several requests."
             )
-        small = MAX_STRANGER_BODY_BYTES if caller is None else min(max_bytes, MAX_BODY_BYTES)
+        small = MAX_STRANGER_BODY_BYTES if caller is None else min(max_bytes, rules.max_body_bytes)
         return small, f"The body of this request may have {small:,} bytes at most."
 
 

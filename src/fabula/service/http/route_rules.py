@@ -15,6 +15,8 @@ from fastapi.routing import RouteContext, iter_route_contexts
 from starlette.routing import Match
 from starlette.types import Scope
 
+from fabula.operations.kit import MAX_BODY_BYTES
+
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 ATTRIBUTE = "fabula_route_rules"
 
@@ -25,6 +27,8 @@ class RouteRules:
 
     takes_files: bool = False
     """Whether the body may be as large as an upload. The route reads it itself, as it arrives."""
+    max_body_bytes: int = MAX_BODY_BYTES
+    """The largest other body: it is held in memory, and parsed in the event loop."""
     is_question: bool = False
     """Whether it counts as a question, which has a limit of its own."""
     is_public: bool = False
@@ -33,10 +37,14 @@ class RouteRules:
 
 
 def declare(
-    *, takes_files: bool = False, is_question: bool = False, is_public: bool = False
+    *,
+    takes_files: bool = False,
+    max_body_bytes: int = MAX_BODY_BYTES,
+    is_question: bool = False,
+    is_public: bool = False,
 ) -> Callable[[Endpoint], Endpoint]:
     """Return a decorator that gives the function of a route its rules."""
-    rules = RouteRules(takes_files, is_question, is_public)
+    rules = RouteRules(takes_files, max_body_bytes, is_question, is_public)
 
     def mark(endpoint: Endpoint) -> Endpoint:
         setattr(endpoint, ATTRIBUTE, rules)

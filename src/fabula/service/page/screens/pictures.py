@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from itertools import groupby
+from operator import attrgetter
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -15,7 +17,7 @@ from fabula.app.drawing import pictures, refuse_without
 from fabula.graph.entries import Entry
 from fabula.operations.corrections import find_corrections
 from fabula.operations.entities import entities as list_entities
-from fabula.service.core.passages import outline
+from fabula.operations.passages import OutlinedSummary, outline
 from fabula.service.core.views import document_of
 from fabula.service.http.admission import is_cross_site, refuse_cross_site_question
 from fabula.service.http.dependencies import ReadDocument, Reader, State
@@ -45,9 +47,15 @@ def trees(
     entry = document_of(collection, document)
     refuse_without(entry, "aspects", "tree")
     order = {name: at for at, name in enumerate(entry.graphs["aspects"].facts.get("aspects", []))}
-    rows = outline(collection, entry)
-    trees = sorted(rows, key=lambda tree: order.get(tree.aspect, len(order)))
-    values = _shared_values(request, collection, entry, "trees", q) | {"outline": trees}
+    below: dict[str, list[OutlinedSummary]] = {}
+    found = outline(collection, entry.id, members=True)
+    for summary in sorted(found.rows, key=attrgetter("start", "id")):
+        below.setdefault(summary.above, []).append(summary)
+    tops = groupby(sorted(below.get("", ()), key=attrgetter("aspect")), key=attrgetter("aspect"))
+    trees = [(aspect, [*summaries]) for aspect, summaries in tops]
+    trees.sort(key=lambda tree: order.get(tree[0], len(order)))
+    values = _shared_values(request, collection, entry, "trees", q)
+    values |= {"outline": trees, "below": below}
     return show(request, "trees.html", values)
 
 

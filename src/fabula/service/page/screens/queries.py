@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -12,15 +13,21 @@ from fastapi.responses import Response
 from fabula.app.collection import Collection
 from fabula.errors import FabulaError
 from fabula.export.cells import format_cell, format_csv
-from fabula.graph.explore import shipped_query
+from fabula.graph.explore import query_names, shipped_query
 from fabula.graph.hits import NO_LIMIT
 from fabula.graph.statements import MAX_CHARACTERS
-from fabula.service.core import queries
+from fabula.operations.kit import find_operation
+from fabula.operations.queries import (
+    QueryDescription,
+    QueryParameter,
+    QueryResult,
+    run_statement,
+)
 from fabula.service.core.errors import status_of
-from fabula.service.core.queries import ParameterView, QueryView, TableView
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_cross_site
 from fabula.service.http.dependencies import AdminOfAll, Caller, Reader, State
+from fabula.service.page.document_choices import list_choices
 from fabula.service.page.rendering import show
 from fabula.service.state import ServiceState
 from fabula.text.names import MAX_NAME_BYTES
@@ -33,8 +40,6 @@ BROWSER = "Neo4j Browser"
 DOCUMENT = "document"
 MIN_HEADING = 12
 """Characters of a query's heading; a shorter beginning of its purpose says too little."""
-MAX_CHOICES = 200
-"""Documents in a list to choose from; with more there is a text field instead."""
 LINKED_COLUMNS = ("title", "section", "text")
 """Columns that describe the row's document or passage, and therefore link to it too."""
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
@@ -47,7 +52,7 @@ def list_queries(request: Request, state: State, caller: Reader, collection: Nam
     values = {
         "collection": target.name,
         "here": address("queries", collection=target.name),
-        "queries": [_describe(query) for query in queries.queries()],
+        "queries": [_describe(QueryDescription.of(shipped_query(name))) for name in query_names()],
         "may_write": caller.may_all,
     }
     return show(request, "queries.html", values)
@@ -65,17 +70,13 @@ def run_own(
     """Run an admin's own Cypher statement, which may only read."""
     target = _find_collection(state, caller, collection)
     values: dict[str, Any] = {"collection": target.name, "statement": statement}
-    return _answer(
-        request,
-        target,
-        "own_query.html",
-        values,
-        (lambda: queries.run_statement(state.query_slots, target.store, statement, {}))
-        if statement.strip()
-        else None,
-        format,
-        "query",
-    )
+
+    def find() -> QueryResult:
+        with state.query_turn():
+            return run_statement(target.store, statement, {})
+
+    run = find if statement.strip() else None
+    return _answer(request, target, "own_query.html", values, run, format, "query")
 
 
 @router.get("/queries/{name}")
@@ -90,7 +91,8 @@ def show_query(
 ) -> Response:
     """Show the form of a query and, with `run`, its result."""
     target = _find_collection(state, caller, collection)
-    query = queries.find_query(name)
+    shipped = shipped_query(name)
+    query = QueryDescription.of(shipped)
     entered = {
         parameter.name: request.query_params[parameter.name]
         for parameter in query.parameters
@@ -105,10 +107,10 @@ def show_query(
         "fields": [_field(target, parameter, entered) for parameter in query.parameters],
     }
 
-    def find() -> TableView:
-        typed = shipped_query(name).values(entered)
-        parameters = {parameter.name: typed[parameter.name] for parameter in query.parameters}
-        return queries.run_query(state.query_slots, target, name, parameters)
+    def find() -> QueryResult:
+        asked = {"query": name, "parameters": shipped.read(entered)}
+        found: QueryResult = state.run_operation(caller, find_operation("cypher"), target, asked)
+        return found
 
     return _answer(request, target, "query.html", values, find if run else None, format, name)
 
@@ -118,7 +120,7 @@ def _answer(
     collection: Collection,
     template: str,
     values: dict[str, Any],
-    find: Callable[[], TableView] | None,
+    find: Callable[[], QueryResult] | None,
     format: str,
     name: str,
 ) -> Response:
@@ -140,12 +142,9 @@ def _answer(
     if table is not None and format:
         headers = {"Content-Disposition": f'attachment; filename="{name}.{format}"'}
         if format == "csv":
-            text = format_csv(table.columns, table.rows)
+            text = format_csv(table.columns, [[*row.values()] for row in table.rows])
         else:
-            text = json.dumps(
-                [dict(zip(table.columns, row, strict=True)) for row in table.rows],
-                ensure_ascii=False,
-            )
+            text = json.dumps(asdict(table), ensure_ascii=False)
         return Response(text, media_type=MEDIA_TYPES[format], headers=headers)
     files = {media: f"?{_file_query(request, media)}" for media in MEDIA_TYPES}
     values |= {"table": table, "query_error": query_error, "files": files, "is_led": is_led}
@@ -170,7 +169,7 @@ def _file_query(request: Request, format: str) -> str:
     return str(parameters.__class__([*items, (FORMAT_PARAMETER, format)]))
 
 
-def _describe(query: QueryView) -> dict[str, Any]:
+def _describe(query: QueryDescription) -> dict[str, Any]:
     """Split the purpose of a query into a heading and the rest."""
     head, _, rest = query.purpose.rstrip(".").partition(": ")
     if len(head) < MIN_HEADING:
@@ -181,20 +180,13 @@ def _describe(query: QueryView) -> dict[str, Any]:
 
 def _document_choices(collection: Collection, value: str, about: str) -> list[tuple[str, str]]:
     """Return the ids and titles of the documents to choose from; [] if there are too many."""
-    page = {"after_title": "", "after": "", "limit": MAX_CHOICES + 1}
-    rows = collection.store.rows("core/find_document_ids", collection=collection.name, **page)
-    if len(rows) > MAX_CHOICES:
-        return []
-    entries = collection.store.find_same(collection.name, [row["id"] for row in rows])
-    titles = {entry.id: entry.title for entry in entries}
+    documents = list_choices(collection, value)
     # A query's text says what an empty document stands for, such as "'' for all documents".
-    choices = [("", about.partition("'' for ")[2] or "any")]
-    choices += [(row["id"], titles[row["id"]]) for row in rows if row["id"] in titles]
-    return choices if value in dict(choices) else [*choices, (value, value)]
+    return [("", about.partition("'' for ")[2] or "any"), *documents] if documents else []
 
 
 def _field(
-    collection: Collection, parameter: ParameterView, entered: Mapping[str, str]
+    collection: Collection, parameter: QueryParameter, entered: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the form field of a parameter; values that are not text are written as JSON."""
     default = parameter.default
@@ -213,9 +205,9 @@ def _field(
     }
 
 
-def _rows(collection: Collection, table: TableView) -> list[list[dict[str, Any]]]:
+def _rows(collection: Collection, table: QueryResult) -> list[list[dict[str, Any]]]:
     """Return the cells of a table; the ids of documents and passages link to the book."""
-    texts = {value for row in table.rows for value in row if isinstance(value, str)}
+    texts = {value for row in table.rows for value in row.values() if isinstance(value, str)}
     ids = sorted(text for text in texts if 0 < len(text) <= MAX_NAME_BYTES)
     places = {
         row["id"]: row["document"]
@@ -231,7 +223,7 @@ def _rows(collection: Collection, table: TableView) -> list[list[dict[str, Any]]
 
     rows = []
     for row in table.rows:
-        row_url = next((url for value in row if (url := find_url(value))), "")
+        row_url = next((url for value in row.values() if (url := find_url(value))), "")
         rows.append(
             [
                 {
@@ -241,7 +233,7 @@ def _rows(collection: Collection, table: TableView) -> list[list[dict[str, Any]]
                     "is_id": bool(find_url(value)),
                     "is_number": isinstance(value, int | float) and not isinstance(value, bool),
                 }
-                for column, value in zip(table.columns, row, strict=True)
+                for column, value in row.items()
             ]
         )
     return rows
