@@ -16,6 +16,7 @@ from database import connect, wipe
 from fabula.app import App
 from fabula.config.settings import STATIC
 from fabula.jobs.callers import PERSON
+from fabula.operations.keys import audit
 from fabula.server import Address
 from quoted import CAROL, quote_many
 from served import Served, served, server_of
@@ -234,7 +235,7 @@ def test_notes_are_added_searched_and_removed(it: Served, path: str) -> None:
     assert (removed.status_code, removed.content) == (204, b"")
     assert writer.delete(f"{path}/notes/{note['id']}").status_code == 404
     assert reader.get(notes).json()["total"] == 0
-    acts, _ = it.state.audit.acts(2)
+    acts = audit(it.asker, 2).rows
     assert [act.what for act in acts] == ["notes remove", "notes add"]
 
 

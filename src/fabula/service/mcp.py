@@ -33,7 +33,7 @@ from fabula.operations.kit import Operation, find_operations
 from fabula.service.core import asking
 from fabula.service.core.asking import Question
 from fabula.service.core.errors import public_message
-from fabula.service.core.views import END_OF_TEXT, PassageView
+from fabula.service.core.views import END_OF_TEXT
 from fabula.service.http.streams import run_while_connected
 from fabula.service.state import ServiceState
 from fabula.text.names import quote_name
@@ -77,36 +77,6 @@ ReadUntil = Annotated[
 ]
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
-
-
-class FoundPassage(BaseModel):
-    """A passage: its text and its range of characters in the document.
-
-    `section` is a path, as "BOOK NINE · CHAPTER XI"; `pages` and `lines` are those of a printed
-    edition, as "113-114", and empty where the document does not have them.
-    """
-
-    id: str
-    document: str
-    title: str
-    section: str
-    pages: str
-    lines: str
-    kind: str
-    aspect: str
-    level: int
-    start: int
-    end: int
-    text: str
-    score: float
-    collection: str = ""
-
-
-class PassageList(BaseModel):
-    """Passages; `truncated` if not all of them fit into the result."""
-
-    hits: list[FoundPassage]
-    truncated: bool = False
 
 
 class TextRange(BaseModel):
@@ -535,15 +505,6 @@ def _add_prompts(server: MCPServer) -> None:
             f"Trace {name} from first to last appearance: search for them with the aspect "
             "character and in the chunks, put what you find in the order of the text, and cite it."
         )
-
-
-def _found_passage(hit: PassageView) -> FoundPassage:
-    return FoundPassage(**{name: getattr(hit, name) for name in FoundPassage.model_fields})
-
-
-def _passage_list(hits: Sequence[PassageView]) -> PassageList:
-    fitting = [_found_passage(hit) for hit in _take_fitting(hits)]
-    return PassageList(hits=fitting, truncated=len(fitting) < len(hits))
 
 
 def _take_fitting(items: Iterable[Item]) -> Iterator[Item]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,7 +13,6 @@ from fabula.app.collection import Collection
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
-from fabula.graph.hits import Hit, shown_fields
 from fabula.graph.structure import TextStructure
 from fabula.models.usage import Usage
 from fabula.text.locator import LocatorLabels
@@ -100,37 +99,6 @@ class TextView(View):
     chunks: list[ChunkView]
     pages: list[LabelView]
     lines: list[LabelView]
-
-
-class PassageView(View):
-    """A passage; `start` and `end` are characters of its document's cleaned text.
-
-    `section` is the path of its section, as "BOOK NINE · CHAPTER XI". `pages` and `lines` are the
-    labels of its printed pages and numbered lines, as "113-114"; '' where the document has none.
-    `collection` is only named where several collections were asked together.
-    """
-
-    id: str
-    kind: str
-    document: str
-    title: str
-    language: str
-    section: str
-    aspect: str
-    level: int
-    start: int
-    end: int
-    text: str
-    tokens: int
-    score: float
-    pages: str = ""
-    lines: str = ""
-    collection: str = ""
-
-    @classmethod
-    def of(cls, hit: Hit, **more: Any) -> Self:
-        """Return the view of a hit."""
-        return cls(**shown_fields(hit), **more)
 
 
 def document_of(collection: Collection, id: str) -> Entry:
