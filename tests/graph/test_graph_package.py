@@ -30,6 +30,7 @@ from fabula.config import settings
 from fabula.config.settings import STATIC
 from fabula.errors import FabulaError, NotFound, SettingsError
 from fabula.graph import TEXT
+from fabula.graph.builds import Build
 from fabula.graph.installed import graphs
 from fabula.graph.method import Built
 from fabula.operations.documents import drop_graph, show_document
@@ -586,8 +587,8 @@ def test_a_passage_without_an_embedding_is_refused_in_words(
 ) -> None:
     module = import_module("fabula_sections")
 
-    def bare(*given: Any) -> Built:
-        built: Built = module.build(*given)
+    def bare(*given: Any) -> Build[Built]:
+        built: Built = yield from module.build(*given)
         return replace(built, nodes=tuple(replace(one, embedding=None) for one in built.nodes))
 
     monkeypatch.setattr(module, "GRAPH", replace(module.GRAPH, build=bare))
