@@ -448,6 +448,11 @@ class Renamed:
     author: str
     published: str
 
+    @property
+    def audited(self) -> Mapping[str, object]:
+        """What the audit says of it."""
+        return {"title": self.title, "author": self.author, "published": self.published}
+
     def to_text(self) -> str:
         """Return it as a line."""
         by = f" by {self.author}" if self.author else ""
@@ -530,6 +535,11 @@ class RemovedDocument:
     corrections: int
     money: float | None
     dry_run: bool
+
+    @property
+    def audited(self) -> Mapping[str, object]:
+        """What the audit says of it."""
+        return {"title": self.title}
 
     @property
     def losses(self) -> list[str]:
@@ -625,6 +635,11 @@ class DroppedGraph:
     dry_run: bool
     total: int
     rows: tuple[DroppedFrom, ...]
+
+    @property
+    def audited(self) -> Mapping[str, object]:
+        """What the audit says of it."""
+        return {"graph": self.graph}
 
     @property
     def dependents(self) -> list[str]:

@@ -304,7 +304,11 @@ class ServiceState:
                 held.enter_context(self.query_turn())
             result = operation.run(collection, values, self.asker(caller))
         if operation.changes and operation.is_recorded and not values.get("dry_run"):
-            self._record(caller, operation, collection, values, result)
+            document = getattr(result, "document", values.get("document", ""))
+            target = "/".join(filter(None, (collection.name if collection else "", document)))
+            # What people wrote, as a note, is not the audit's business: results say what is.
+            details = getattr(result, "audited", {})
+            self.audit.record(caller, operation.command, target, **details)
         if operation.starts_job and collection and result.build.is_due:
             name, documents = result.build.graph, result.build.documents
             job = begin_build(self.jobs, caller, collection, name, documents, rebuild=False)
@@ -322,18 +326,3 @@ class ServiceState:
             yield
         finally:
             self.query_slots.release()
-
-    def _record(
-        self,
-        caller: Caller,
-        operation: Operation,
-        collection: Collection | None,
-        values: Mapping[str, Any],
-        result: Any,
-    ) -> None:
-        """Record what an operation has changed: what it says of that, or the values given."""
-        document = getattr(result, "document", values.get("document", ""))
-        target = "/".join(filter(None, (collection.name if collection else "", document)))
-        given = {name: value or None for name, value in values.items() if name != "document"}
-        details = getattr(result, "audited", given | {"title": getattr(result, "title", None)})
-        self.audit.record(caller, operation.command, target, **details)
