@@ -9,11 +9,13 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from fabula.errors import BadReply, FabulaError, RuleError
 from fabula.graph import GAP, LACKS, Gap, Part
-from fabula.graph.builds import Build, settle
+
+if TYPE_CHECKING:
+    from fabula.graph.builds import Build
 
 LOG = logging.getLogger("fabula")
 MAX_SHARE = 0.1
@@ -99,6 +101,8 @@ class GapLimit:
             RuleError: `make` failed, and no piece may be left out.
 
         """
+        from fabula.graph.builds import settle  # a question needs none
+
         try:
             return (yield from settle(make(*values, **others)))
         except BadReply as error:

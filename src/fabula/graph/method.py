@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from fabula.graph import Edge, Gap, Node, Part
-from fabula.graph.builds import Build
 from fabula.graph.decisions import Decision, DecisionRules
 from fabula.graph.entries import Entry
 from fabula.graph.gaps import GapLimit
@@ -23,6 +22,7 @@ from fabula.text.document import Chunk, Document
 
 if TYPE_CHECKING:
     from fabula.graph.annotations import AnnotationLayer
+    from fabula.graph.builds import Build
     from fabula.graph.findings import Findings, GivenName, JoinedNames
     from fabula.graph.mode import Mode
     from fabula.graph.reading_tools import ReadingTool

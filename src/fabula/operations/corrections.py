@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from fabula.app.current_user import current_user
 from fabula.errors import SettingsError, did_you_mean
 from fabula.graph.decisions import Decision, effects_of
 from fabula.graph.installed import graph as find_graph
@@ -265,6 +264,7 @@ def correct(
         SettingsError: There is no such graph, or no such correction of it.
 
     """
+    from fabula.app.current_user import current_user
     from fabula.store.decisions import read_decisions, save_decision
     from fabula.store.parts import refuse_long_line
 
@@ -319,6 +319,7 @@ def undo_correction(
         NotFound: There is no such correction.
 
     """
+    from fabula.app.current_user import current_user
     from fabula.store.decisions import undo_decision
 
     undone = undo_decision(collection.store, collection.name, number, by or current_user())
