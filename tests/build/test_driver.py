@@ -67,6 +67,25 @@ def test_each_build_goes_on_when_its_own_answers_are_there() -> None:
     assert ask(build(), Says(reply)) == ["one, again", "other, again"]
 
 
+def test_what_was_begun_is_ended_before_others_begin() -> None:
+    order: list[str] = []
+
+    def reply(user: str) -> str:
+        order.append(user)
+        return user
+
+    def twice(text: str) -> Build[str]:
+        yield from say(text)
+        return (yield from say(f"{text}, again"))
+
+    def build() -> Build[None]:
+        yield [twice("one"), twice("two"), twice("three")]
+
+    finish(build(), Chats(lambda step: Says(reply)), BuildWork(), count=1)
+    assert order.index("one, again") < order.index("three")
+    assert order.index("two, again") < order.index("three, again")
+
+
 def test_what_is_started_goes_on_beside_and_is_waited_for_when_it_is_wanted() -> None:
     def build() -> Build[list[Any]]:
         started = yield Start(say("beside"))

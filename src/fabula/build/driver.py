@@ -36,6 +36,8 @@ from fabula.text.document import Vector
 Out = TypeVar("Out")
 EMBED = 0
 """The priority of embeddings: everything else may depend on them."""
+BEGUN = 0.5
+"""By how much further calls of a build go before the first ones of others of their priority."""
 
 
 def run(
@@ -70,6 +72,8 @@ class _Running(Started[Any]):
     step: str = ""
     waiting: list[tuple[_Wait, int]] = field(default_factory=list)
     """Who waits for its result, and for which answer."""
+    has_asked: bool = False
+    """Whether it has asked a model before."""
     error: BaseException | None = None
 
 
@@ -186,7 +190,11 @@ class _Driver:
             self._ready.append((wait.running, None, error))
 
     def _ask(self, request: ChatRequest | EmbedRequest, wait: _Wait, row: int) -> None:
-        priority = EMBED if isinstance(request, EmbedRequest) else request.priority
+        priority: float = EMBED
+        if isinstance(request, ChatRequest):
+            # What was begun is ended first: a hopeless model fails before all is asked for once.
+            priority = request.priority - BEGUN * wait.running.has_asked
+            wait.running.has_asked = True
         self._asked += 1
         future = self._job.submit(priority, self._do, request)
         future.add_done_callback(lambda done: self._arrived.put((wait, row, done)))

@@ -23,7 +23,7 @@ Out = TypeVar("Out")
 
 @dataclass(order=True, slots=True)
 class _Task:
-    priority: int
+    priority: float
     number: int
     run: Callable[[], None] = field(compare=False)
 
@@ -38,7 +38,7 @@ class Workers:
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
 
-    def put(self, priority: int, run: Callable[[], None]) -> None:
+    def put(self, priority: float, run: Callable[[], None]) -> None:
         """Let one of the threads call `run`; the lowest priority number goes first.
 
         It sees the context variables of the caller, so that its spans belong to the caller's trace.
@@ -129,7 +129,7 @@ class TaskGroup:
         """The error of the work that failed first; None if none has."""
         return self._failure
 
-    def submit(self, priority: int, work: Callable[..., Out], *values: Any) -> Future[Out]:
+    def submit(self, priority: float, work: Callable[..., Out], *values: Any) -> Future[Out]:
         """Call `work(*values)` on a worker."""
         future: Future[Out] = Future()
         with self._changed:
@@ -142,7 +142,7 @@ class TaskGroup:
             self._workers.put(priority, lambda: self._begin(future, work, values))
         return future
 
-    def each(self, priority: int, work: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
+    def each(self, priority: float, work: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
         """Call `work` for every item on the workers, and return the results in the items' order.
 
         Args:

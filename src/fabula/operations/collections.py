@@ -12,6 +12,7 @@ from fabula.operations.documents import Hidden, describe_graph, format_time, pub
 from fabula.operations.kit import Asker, operation
 from fabula.operations.parameters import First, ForVisitor, Limit
 from fabula.text.names import quote_name
+from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
@@ -111,8 +112,11 @@ class CollectionDetails(ListedCollection):
         for name, record in self.graphs.items():
             lines += ["", *describe_graph(name, record, self.stale.get(name, ()))]
             lines.append(f"  built from all documents {format_time(record.updated_at)}")
-            if name in self.stale or record.gaps:
-                lines.append(f"  `fabula build {name}` brings it up to date.")
+            if record.gaps:
+                gaps = count_noun(record.gaps, "gap")
+                lines.append(f"  has {gaps}: `fabula build {name}` asks for them again")
+            if name in self.stale:
+                lines.append(f"  `fabula build {name}` brings it up to date")
         return "\n".join(lines)
 
 
