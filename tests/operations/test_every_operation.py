@@ -139,7 +139,9 @@ def read_example(operation: Operation, collection: Collection, example: str = ""
     context: click.Context = make_command(operation).make_context(operation.name, words)
     defaults = {each.name: each.default for each in operation.offered}
     given = {
-        name: value[0] if operation.has_confirmation and isinstance(value, tuple) else value or ""
+        name: (value or ("",))[0]
+        if operation.has_confirmation and isinstance(value, tuple)
+        else value or ""
         for name, value in context.params.items()
     }
     return {

@@ -51,7 +51,7 @@ class Library:
             "queries": "/queries?collection=books",
             "form": "/queries/outline?collection=books",
             "found": "/queries/library?collection=books&run=1",
-            "nothing": "/queries/cast?collection=books&run=1&document=nowhere",
+            "nothing": "/queries/cast?collection=books&run=1&type=nobody",
             "own": "/queries/own?statement=MATCH (d:Document) RETURN d.title, d.tokens",
             "refused": "/queries/own?statement=CREATE (x) RETURN x",
             "admin": "/admin",
