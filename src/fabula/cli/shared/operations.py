@@ -258,7 +258,7 @@ def _show(operation: Operation, result: Any, first: int) -> None:
     if hasattr(result, "to_text"):
         echo(result.to_text())
         return
-    notes = result.to_notes() if hasattr(result, "to_notes") else ()
+    notes = [*result.to_notes()] if hasattr(result, "to_notes") else []
     show_table(make_table(result), first, notes)
     if operation.changes:
         echo("Done.", err=True)
@@ -276,7 +276,7 @@ def show_table(table: Table, first: int, notes: Sequence[str] = ()) -> None:
         shown.add_row(*([str(number)] if table.has_places else []), *cells)
     if table.rows:
         print_table(shown)
-    elif not table.total:
+    elif not (table.total or notes):
         echo("Nothing was found.", err=True)
     for line in notes:
         echo(line)
