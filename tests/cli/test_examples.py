@@ -40,6 +40,9 @@ NOT_RUN = {
     "ingest novels/ --batch": "asks models by batches, in tests/build/test_batches.py",
     "ingest novels/ --workers": "starts processes, in tests/build/test_workers.py",
     "ingest --retry": "has nothing to do without gaps, in tests/graph/test_gaps.py",
+    "jobs show": "is of a job that only the example has, in tests/operations/test_jobs.py",
+    "neighbours": "needs the id of a passage, in tests/operations",
+    "passage": "needs the id of a passage, in tests/operations",
     "keys revoke": "is of a key that only the example has, in tests/service/test_service_access.py",
     "notes edit": "needs the id of a note, in tests/graphs/annotations",
     "notes remove": "needs the id of a note, in tests/graphs/annotations",
@@ -100,6 +103,8 @@ def test_every_example_runs(
     Path("questions.txt").write_text("Who is Fred?\n/quit\n")
     run("ingest carol.txt --graphs aspects,entities,episodes,speech")
     build_with_a_model(Settings.read(), "default")
+    Path("alice.epub").write_bytes(epub({"one.xhtml": "<p>Alice followed a rabbit.</p>"}))
+    run("ingest alice.epub")
     # Another collection that an example asks.
     run("ingest novels/ --collection novels")
     run("ingest novels/ --collection trial")

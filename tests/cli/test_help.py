@@ -143,7 +143,11 @@ def test_a_question_is_asked_as_it_is_typed(
 
 @pytest.mark.parametrize(
     ("typed", "completed"),
-    [("que", ["query"]), ("query --top", ["--top-k"]), ("db st", ["start", "status", "stop"])],
+    [
+        ("quer", ["queries", "query"]),
+        ("query --top", ["--top-k"]),
+        ("db st", ["start", "status", "stop"]),
+    ],
 )
 def test_commands_and_options_are_completed(typed: str, completed: list[str]) -> None:
     words = ["fabula", *typed.split()]

@@ -163,9 +163,9 @@ def test_a_mode_stays_within_the_filters(name: str) -> None:
         chunks = fabula.retrieve(QUESTION, kinds=["chunk"])
         above = fabula.retrieve(QUESTION, levels=(7, 9))
     assert {hit.kind for hit in chunks} == {"chunk"}
-    # `drift` ranks chunks; the findings of the best report rest on two chapters, in this order.
+    # `drift` ranks chunks; the findings of the best report rest on two chapters.
     first = [chunk.text.split()[1] for chunk in chunks[:2]]
-    assert first[0] == "II" if name == "drift" else first == ["II", "I"]
+    assert first[0] == "II" if name == "drift" else {*first} == {"I", "II"}
     assert above == []
 
 
