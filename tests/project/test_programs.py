@@ -45,6 +45,7 @@ from fabula.ask.query import query_options
 from fabula.build.outcome import Listener
 from fabula.cli.shared.options import ASKING
 from fabula.config.settings import setting_fields
+from fabula.graph.explore import AnalystQuery
 from fabula.graph.trace import Trace
 from fabula.models.counted import Meter
 from fabula.models.progress import Progress
@@ -84,7 +85,7 @@ def test_all_that_a_program_is_given_is_public(of: type[Any]) -> None:
     # Types of what no question needs are not imported where methods are annotated with them.
     types = {name: getattr(fabula, name) for name in dir(fabula)}
     types |= {"Listener": Listener, "Progress": Progress, "Store": Store, "Meter": Meter}
-    types["Trace"] = Trace
+    types |= {"Trace": Trace, "AnalystQuery": AnalystQuery}
     types["ProgressReport"] = ProgressReport
     hints = [get_type_hints(one, localns=types)["return"] for one in given]
     results = {each for hint in hints for each in _classes(hint)}

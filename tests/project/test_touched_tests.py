@@ -46,7 +46,7 @@ def test_what_a_module_reads_touches_its_tests() -> None:
         "src/fabula/graphs/aspects/prompts/summarise.txt"
     )
     found = touched("cypher/service/save_key.cypher")
-    assert found == touched("src/fabula/service/core/keys.py") != set()
+    assert found == touched("src/fabula/operations/keys.py") != set()
     assert "tests/service/test_page_reading.py" in touched(
         "src/fabula/service/page/templates/error.html"
     )
