@@ -366,7 +366,7 @@ def test_it_brings_an_operation_that_changes_something(book: Path) -> None:
             reader = Caller("ada", "Ada", "read", frozenset({"default"}))
             assert "needs a key with the role write" in called(it, "mark_section", reader, **asked)
             assert called(it, "mark_section", PERSON, **asked)["by"] == PERSON.name
-            acts = audit(it.asker, 10).rows
+            acts = [act for act in audit(it.asker, 10).rows if act.what != "make key"]
             assert [act.what for act in acts[:2]] == ["mark-section"] * 2
             assert acts[1].target == f"default/{document}"
         assert list_notes(collection, "Harbour").total == 3
@@ -397,7 +397,7 @@ def test_what_its_operation_changes_is_changed_by_a_form_of_the_page(book: Path)
             assert '<td dir="auto">Anna slept</td>' in done.text
             [note] = list_notes(collection).rows
             assert (note.quote, note.creator) == ("Anna slept", "a test")
-            [act] = audit(it.asker, 1).rows
+            [act] = [each for each in audit(it.asker, 9).rows if each.what != "make key"]
             assert (act.what, act.target) == ("mark-section", f"default/{note.document}")
             cookie = it.state.sessions.sign_in(it.key("write"))
             headers = {"Cookie": f"fabula={cookie}", "Sec-Fetch-Site": "cross-site"}
