@@ -53,6 +53,8 @@ COMMANDS = {
     "db": "Start, stop, inspect and back up Fabula's own Neo4j.",
 }
 """The commands with a line of help each, so that listing them imports none of them."""
+OFTEN = ("list", "show", "entities", "entity", "correct", "recap", "rename", "remove", "drop")
+"""Operations that stand among the commands, after `cite`."""
 GROUP = "fabula.commands"
 """The group of entry points by which a package brings a command."""
 OPERATIONS = "fabula.operations"
@@ -70,6 +72,13 @@ def find_commands() -> Mapping[str, EntryPoint]:
     # "notes.add" is an action of the command `notes`.
     names = {entry.name: entry for entry in sorted(entries) if "." not in entry.name}
     return {name: names[name] for name in names if name not in COMMANDS}
+
+
+def _list_first() -> list[str]:
+    """Return the commands that a newcomer needs first, in their order."""
+    names = [*COMMANDS]
+    place = names.index("cite") + 1
+    return [*names[:place], *(name for name in OFTEN if name in find_commands()), *names[place:]]
 
 
 def first_line(entry: EntryPoint) -> str:
@@ -98,7 +107,7 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order in which a newcomer needs them."""
-        return [*COMMANDS, *find_commands()]
+        return [*dict.fromkeys([*_list_first(), *find_commands()])]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
@@ -126,12 +135,12 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of commands without importing them."""
+        lines = {name: first_line(entry) for name, entry in find_commands().items()} | COMMANDS
+        first = _list_first()
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, lines[name]) for name in first])
         with formatter.section("More commands"):
-            formatter.write_dl(
-                [(name, first_line(entry)) for name, entry in find_commands().items()]
-            )
+            formatter.write_dl([(name, lines[name]) for name in lines if name not in first])
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; an error becomes one line, or a traceback with --debug."""

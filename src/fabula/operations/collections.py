@@ -101,7 +101,7 @@ class CollectionDetails(ListedCollection):
     def to_text(self) -> str:
         """Return its size, what can be searched in it, and how its own graphs were built."""
         lines = [
-            f"{self.name}: {self.documents:,} documents, {self.passages:,} passages",
+            f"{self.name}: {count_noun(self.documents, 'document')}, {self.passages:,} passages",
             f"embedded by {self.embedding_model}, {self.dimensions:,} dimensions",
             f"kinds of passages: {', '.join(self.kinds)}",
         ]
