@@ -25,11 +25,12 @@ from fabula.graph.builds import (
     Started,
 )
 from fabula.graph.method import BuildWork
+from fabula.models import Chat
 from fabula.models.batching import warn_of_cut_texts
 from fabula.models.parallel import TaskGroup
 from fabula.models.progress import Progress
 from fabula.models.replies import complete
-from fabula.models.roles import Models
+from fabula.models.roles import Models, Role
 from fabula.models.usage import Usage
 from fabula.text.document import Vector
 
@@ -92,6 +93,7 @@ class _Driver:
         self._models, self._job, self._progress = models, job, progress
         self._ready: deque[tuple[_Running, Any, BaseException | None]] = deque()
         self._arrived: SimpleQueue[tuple[_Wait, int, Future[Any]]] = SimpleQueue()
+        self._chats: dict[tuple[Role, str], Chat] = {}
         self._asked = 0
         self._pending: ReplyPending | None = None
 
@@ -151,7 +153,7 @@ class _Driver:
         for row, each in enumerate(wanted):
             match each:
                 case RejectRequest():
-                    chat = self._models.chat(each.role, each.step)
+                    chat = self._chat(each)
                     chat.reject(each.rejected.prompt, forget=each.rejected.forget)
                     self._answer(wait, row, None)
                 case ChatRequest() | EmbedRequest():
@@ -218,9 +220,16 @@ class _Driver:
         if isinstance(request, EmbedRequest):
             return self._embed(request.texts)
         try:
-            return complete(self._models.chat(request.role, request.step), request.prompt)
+            return complete(self._chat(request), request.prompt)
         except BadReply as error:
             return error
+
+    def _chat(self, request: ChatRequest | RejectRequest) -> Chat:
+        """Return the chat of a step; two threads may make it, and either will do."""
+        key = (request.role, request.step)
+        if key not in self._chats:
+            self._chats[key] = self._models.chat(*key)
+        return self._chats[key]
 
     def _embed(self, texts: Sequence[str]) -> list[Vector]:
         embedder = self._models.embedder
