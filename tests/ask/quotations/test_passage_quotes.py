@@ -13,7 +13,7 @@ from rich.console import Console
 
 from fabula.ask.answer import Answer, find_citations
 from fabula.ask.context import fill_with_sentences
-from fabula.ask.passage_quotes import (
+from fabula.ask.quotations.passage_quotes import (
     MAX_QUOTES,
     find_names,
     quote_cited,

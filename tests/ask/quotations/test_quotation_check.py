@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from database import connect, wipe
-from fabula.ask.checked_quotation import CheckedQuotation
 from fabula.ask.query import Quotations
-from fabula.ask.quotation_check import QuotationCheck
+from fabula.ask.quotations.check import QuotationCheck
+from fabula.ask.quotations.checked import CheckedQuotation
 from fabula.graph.hits import Filters, Passage, Quote
 from fabula.load import read_text
 from fabula.models import Reply

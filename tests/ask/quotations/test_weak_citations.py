@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabula.ask.weak_citations import find_weak_citations
+from fabula.ask.quotations.weak_citations import find_weak_citations
 from fabula.graph.hits import Passage
 from hits import hit
 

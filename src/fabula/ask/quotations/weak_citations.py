@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 from fabula.ask.answer import CITATION
-from fabula.ask.checked_quotation import WeakCitation
-from fabula.ask.passage_quotes import find_names
+from fabula.ask.quotations.checked import WeakCitation
+from fabula.ask.quotations.passage_quotes import find_names
 from fabula.graph.hits import Passage
 from fabula.text.folding import fold, search_words
 from fabula.text.sentences import spans

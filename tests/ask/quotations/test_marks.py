@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cases import for_each
-from fabula.ask.quotation_marks import find_open, find_quoted
+from fabula.ask.quotations.marks import find_open, find_quoted
 
 
 def quoted(text: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cases import for_each
-from fabula.ask.quotation_match import PrintedStretch, find_closest, find_matches, normalize
+from fabula.ask.quotations.match import PrintedStretch, find_closest, find_matches, normalize
 
 BOOK = (
     "“Are there no prisons?” asked Scrooge.\n\n"

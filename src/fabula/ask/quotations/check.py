@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fabula.ask.answer import CITATION, AnswerPieces, ShorterContext, escape_citations
-from fabula.ask.checked_quotation import CheckedAnswer, CheckedQuotation, QuotationStatus
 from fabula.ask.offline_answer import quotations_of
 from fabula.ask.protocols import AnswerReader
 from fabula.ask.query import Quotations
-from fabula.ask.quotation_marks import QuotationReading, QuotedText, find_open, find_quoted
-from fabula.ask.quotation_match import (
+from fabula.ask.quotations.checked import CheckedAnswer, CheckedQuotation, QuotationStatus
+from fabula.ask.quotations.marks import QuotationReading, QuotedText, find_open, find_quoted
+from fabula.ask.quotations.match import (
     PrintedStretch,
     QuotationMatch,
     find_closest,
@@ -27,7 +27,7 @@ from fabula.ask.quotation_match import (
     normalize,
     split_parts,
 )
-from fabula.ask.weak_citations import find_weak_citations
+from fabula.ask.quotations.weak_citations import find_weak_citations
 from fabula.errors import StoreError
 from fabula.graph.hits import Filters, Hit, Passage, Quote, locate
 from fabula.graph.structure import TextStructure
