@@ -1,8 +1,8 @@
 """An OpenAI-compatible endpoint, shared by all threads: when calls start, and who reads them.
 
 `endpoint_client` sends and reads, `endpoint_retries` repeats what failed, `learned_parameters`
-leaves out what the endpoint refuses, `limiter` decides when a call may start, and
-`batch_interface` has the files and batches.
+leaves out what the endpoint refuses, `learned_behaviour` remembers it, `limiter` decides when a
+call may start, and `batch_interface` has the files and batches.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from fabula.models.endpoint_retries import (
     UnusableAnswerError,
 )
 from fabula.models.learned_behaviour import LearnedBehaviour
-from fabula.models.learned_parameters import LearnedParameters
+from fabula.models.learned_parameters import send_accepted
 from fabula.models.limiter import Limiter, RetryPolicy
 from fabula.models.model_call import ModelCall
 from fabula.models.parameters import Parameters
@@ -79,14 +79,13 @@ class Endpoint:
 
         """
         address, key = EndpointAddress.of(base_url), validate_key(api_key)
-        self.behaviour: LearnedBehaviour = LearnedBehaviour(address.url, memory)
-        """What was learned of the models here, beside the parameters that they accept."""
         self._client = EndpointClient(address, key, patience.timeout)
         self.url: str = self._client.url
+        self.behaviour: LearnedBehaviour = LearnedBehaviour(self.url, memory)
+        """What was learned of the models here."""
         self.batches: BatchInterface = BatchInterface(self._client, limiter, patience)
         """The interface of files and batches."""
         self._limiter = limiter
-        self._parameters = LearnedParameters(self.url)
         self._retries = EndpointRetries(self._client, limiter, patience, self.behaviour)
         self._stated: dict[str, int | None] = {}
         """The window of each chat model as the server's list states it."""
@@ -102,16 +101,16 @@ class Endpoint:
 
     def parameters(self, model: str) -> Parameters:
         """Return the parameters that a model is known to accept."""
-        return self._parameters.find(model)
+        return self.behaviour.parameters(model)
 
     def remember(self, model: str, parameters: Parameters) -> None:
         """Take over the parameters that a model has accepted in an earlier process."""
-        self._parameters.remember(model, parameters)
+        self.behaviour.remember(model, parameters)
         self._retries.note_answer(model)
 
     def allow_thinking(self, role: NamedModel, used: Parameters) -> bool:
-        """Give a thinking model more tokens; see `LearnedParameters.allow_thinking`."""
-        return self._parameters.allow_thinking(role, used)
+        """Give a thinking model more tokens; see `LearnedBehaviour.allow_thinking`."""
+        return self.behaviour.allow_thinking(role.model, used)
 
     @contextmanager
     def _slot(self, purpose: Purpose, cut: Stop | None) -> Iterator[Call]:
@@ -237,8 +236,8 @@ class Endpoint:
 
     def _send(self, call: ModelCall, send: Callable[[Json], Answer]) -> Answer:
         """What `send` returns for the request with the parameters that the model accepts."""
-        return self._parameters.send(
-            call, send, lambda: self._retries.is_last_try(call.role, call.tries)
+        return send_accepted(
+            call, send, self.behaviour, lambda: self._retries.is_last_try(call.role, call.tries)
         )
 
     def _post(self, path: str, slot: Call, tries: Tries, request: Json) -> Any:

@@ -1,15 +1,22 @@
-"""What was learned about the models at one endpoint, beside the parameters that they accept."""
+"""What was learned of the models at one endpoint: what they refuse, and how they behave.
+
+What a server refuses (a parameter, the system role, a schema, a number of texts) is saved beside
+the replies, so that the next process is not refused again. What a user may change at the server,
+as the length of its context, is not saved.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
-from collections import defaultdict
-from dataclasses import dataclass, field
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from fabula.models import Reply
-from fabula.models.cache import behaviour_key
+from fabula.models.cache import learned_key
+from fabula.models.parameters import Parameters
 
 if TYPE_CHECKING:
     from fabula.models.cache import ReplyCache
@@ -26,11 +33,19 @@ READ_SHARE = 0.5
 tokenizers of real models differ from ours by less than that."""
 
 
+KEPT_SECONDS = 7 * 86_400.0
+"""How long what a server refused is remembered: it may have been updated since."""
+
+
 @dataclass(slots=True)
 class _Model:
+    parameters: Parameters = field(default_factory=Parameters)
     batch: int | None = None
-    holds_streams: bool | None = None
-    """None: not looked up yet."""
+    holds_streams: bool = False
+    # What follows is not saved.
+    is_guessed: bool = False
+    """Whether a failing server led to the parameters: they may be wrong."""
+    accepted: set[str] = field(default_factory=set)
     most_read: int = 0
     longest_refused: int | None = None
     window: int | None = None
@@ -43,81 +58,156 @@ class LearnedBehaviour:
     """What was learned of each model; all threads share it."""
 
     def __init__(self, url: str = "", memory: ReplyCache | None = None) -> None:
-        """Know nothing yet.
+        """Know what earlier processes have saved: at first, that each model is sent all parameters.
 
         Args:
-            url: The endpoint's checked URL.
-            memory: Where the one thing is saved that costs an answer to learn.
+            url: The endpoint's URL without secrets.
+            memory: Where what the server refuses is saved.
 
         """
         self._url, self._memory = url, memory
-        self._models: dict[str, _Model] = defaultdict(_Model)
-        self._lock = threading.Lock()
+        self._models: dict[str, _Model] = {}
+        self._lock = threading.RLock()
+
+    def _find(self, model: str) -> _Model:
+        """What is known of a model, read from the memory at first."""
+        with self._lock:
+            if model not in self._models:
+                known = self._models[model] = _Model()
+                key = learned_key(self._url, model)
+                saved = self._memory.find([key]).get(key) if self._memory else None
+                # What another version of Fabula has saved may not be understood.
+                with suppress(ValueError, TypeError, KeyError):
+                    row = json.loads(saved or "{}")
+                    if row["at"] > time.time() - KEPT_SECONDS:
+                        known.parameters = Parameters(**row["parameters"])
+                        known.batch, known.holds_streams = row["batch"], row["holds_streams"]
+            return self._models[model]
+
+    def _save(self, model: str) -> None:
+        """Save what a model refuses."""
+        known = self._find(model)
+        if self._memory is None or known.is_guessed:
+            return
+        row = {
+            "at": time.time(),
+            "parameters": asdict(known.parameters),
+            "batch": known.batch,
+            "holds_streams": known.holds_streams,
+        }
+        key = learned_key(self._url, model)
+        self._memory.save([(key, "learned", model, json.dumps(row).encode())])
+
+    def parameters(self, model: str) -> Parameters:
+        """Return the parameters that a model is known to accept."""
+        return self._find(model).parameters
+
+    def accepted(self, model: str) -> set[str]:
+        """Return the optional parameters that a model has accepted in an answered call."""
+        return self._find(model).accepted
+
+    def remember(self, model: str, parameters: Parameters) -> None:
+        """Take over the parameters that a model has accepted in an earlier process."""
+        with self._lock:
+            known = self._find(model)
+            if known.parameters == Parameters():
+                known.parameters = parameters
+
+    def learn(
+        self, model: str, used: Parameters, better: Parameters, *reasons: str, guessed: bool = False
+    ) -> None:
+        """Remember a model's parameters, unless another thread has changed them meanwhile.
+
+        Args:
+            model: The model.
+            used: The parameters that a call was made with.
+            better: Those that were accepted in the end.
+            reasons: Why they are changed, as clauses.
+            guessed: Whether they may be wrong, so that they are not saved.
+
+        """
+        with self._lock:
+            known = self._find(model)
+            # Two calls may learn different things side by side. The first one counts: the other
+            # call meets its own refusal again, and then adds to what is known.
+            if better == used or known.parameters != used:
+                return
+            known.parameters, known.is_guessed = better, known.is_guessed or guessed
+        for reason in reasons:
+            LOG.info("Requests to %s at %s are changed: %s.", model, self._url, reason)
+        self._save(model)
+
+    def allow_thinking(self, model: str, used: Parameters) -> bool:
+        """Give a model that spent its whole reply on thinking more tokens from now on.
+
+        Returns:
+            Whether to ask again; False if the call, made with the parameters `used`, had them.
+
+        """
+        if used.thinks:
+            return False
+        self.learn(model, used, replace(used, thinks=True), "it thinks before it replies")
+        return True
 
     def batch(self, model: str) -> int | None:
         """Return the most texts that an embedding model takes in a call, if that was learned."""
-        return self._models[model].batch
+        return self._find(model).batch
 
     def limit_batch(self, model: str, batch: int) -> None:
         """Remember that an embedding model takes no more than `batch` texts in a call."""
         with self._lock:
             # A smaller limit stays: calls under way may be refused with older, larger ones.
-            known = self._models[model]
+            known = self._find(model)
             if known.batch is not None and known.batch <= batch:
                 return
             known.batch = batch
+        self._save(model)
         LOG.info("Calls for embeddings to %s have at most %d texts: it refuses more.", model, batch)
 
     def holds_streams(self, model: str) -> bool:
         """Return whether a model's thoughts begin without a tag, so that streams are held back."""
-        known = self._models[model]
-        if known.holds_streams is None:
-            key = behaviour_key(self._url, model)
-            known.holds_streams = self._memory is not None and self._memory.reply(key) is not None
-        return known.holds_streams
+        return self._find(model).holds_streams
 
     def hold_streams(self, model: str) -> None:
         """Remember that a model's thoughts may begin without a tag."""
         if not self.holds_streams(model):
-            self._models[model].holds_streams = True
-            if self._memory is not None:
-                note = Reply("Its thoughts begin without a tag.")
-                self._memory.save_reply(behaviour_key(self._url, model), model, note)
+            self._find(model).holds_streams = True
+            self._save(model)
 
     def spoils_batches(self, model: str) -> bool:
         """Return whether a batch to embed was answered without a usable vector for each text."""
-        return self._models[model].spoils_batches
+        return self._find(model).spoils_batches
 
     def spoil_batches(self, model: str) -> None:
         """Remember that a batch to embed was answered so."""
-        self._models[model].spoils_batches = True
+        self._find(model).spoils_batches = True
 
     def ends_streams(self, model: str) -> bool:
         """Return whether a model's streams have ended with a reason, as they should."""
-        return self._models[model].ends_streams
+        return self._find(model).ends_streams
 
     def note_end(self, model: str) -> None:
         """Remember that a model's stream has ended with a reason."""
-        self._models[model].ends_streams = True
+        self._find(model).ends_streams = True
 
     def longest_refused(self, model: str) -> int | None:
         """Return the fewest tokens, by our count, that an embedding model did not take."""
-        return self._models[model].longest_refused
+        return self._find(model).longest_refused
 
     def refuse_length(self, model: str, tokens: int) -> None:
         """Remember that an embedding model did not take a text of `tokens` tokens."""
         with self._lock:
-            known = self._models[model]
+            known = self._find(model)
             known.longest_refused = min(tokens, known.longest_refused or tokens)
 
     def window(self, model: str) -> int | None:
         """Return the most tokens that a chat model takes in a call, if that was learned."""
-        return self._models[model].window
+        return self._find(model).window
 
     def limit_window(self, model: str, tokens: int) -> None:
         """Remember that a chat model takes no more than `tokens` in a call."""
         with self._lock:
-            known = self._models[model]
+            known = self._find(model)
             known.window = min(tokens, known.window or tokens)
 
     def check_prompt(self, model: str, url: str, sent: int, read: int) -> None:
@@ -133,7 +223,7 @@ class LearnedBehaviour:
         if read <= 0:
             return
         with self._lock:
-            known = self._models[model]
+            known = self._find(model)
             # A server may leave out what it has in its cache, so that the largest count is
             # compared: it is never larger than a limit.
             known.most_read = max(known.most_read, read)
@@ -156,7 +246,7 @@ class LearnedBehaviour:
     def warn(self, model: str, about: str, message: str) -> None:
         """Log a warning, once for each model and each thing that it is `about`."""
         with self._lock:
-            warnings = self._models[model].warnings
+            warnings = self._find(model).warnings
             # Hundreds of calls meet the same limit; one line says it.
             if about in warnings:
                 return

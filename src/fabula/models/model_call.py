@@ -59,5 +59,5 @@ class CallsModels(Protocol):
         ...
 
     def allow_thinking(self, role: NamedModel, used: Parameters) -> bool:
-        """Give a thinking model more tokens; see `LearnedParameters.allow_thinking`."""
+        """Give a thinking model more tokens; see `LearnedBehaviour.allow_thinking`."""
         ...
