@@ -15,8 +15,8 @@ from caches import OpenCache
 from cases import for_each
 from fabula.graphs.aspects.schemas import AspectsReply, DetailsReply, aspects_reply
 from fabula.models import Prompt, Reply
-from fabula.models.address import normalize_url
 from fabula.models.cache import ResponseCache, chat_key, embedding_key
+from fabula.models.endpoint.address import normalize_url
 from keeping import ASKED, KEY, SAID, URL, keeper, rows
 
 # The keys

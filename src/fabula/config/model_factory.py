@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from fabula.models.batch_store import BatchStore
     from fabula.models.batched import BatchCalls
     from fabula.models.cache import ReplyCache, ResponseCache
-    from fabula.models.endpoint import Endpoint
+    from fabula.models.endpoint.endpoint import Endpoint
     from fabula.models.limiter import CallLeases
     from fabula.models.prices import Cost
     from fabula.models.usage import Usage
@@ -666,7 +666,7 @@ class ModelFactory:
             return LocalRanker(name, self._settings.models_folder).rank
         if self._settings.offline and not self._settings.has_endpoint:
             return None
-        from fabula.models.rerank import EndpointRanker
+        from fabula.models.endpoint.rerank import EndpointRanker
 
         return EndpointRanker(self._endpoint, model, self._budgets, meter, self._purpose).rank
 
@@ -722,7 +722,7 @@ class ModelFactory:
         return self._settings.judge if role == "aspect_model" else self._settings.model
 
     def _remote_chat(self, role: Role, purpose: Purpose) -> Chat:
-        from fabula.models.openai import OpenAIChat
+        from fabula.models.endpoint.openai import OpenAIChat
 
         name, setting = self._name(role), self._setting(role)
         return OpenAIChat(self._endpoint, name, setting, purpose)
@@ -740,7 +740,7 @@ class ModelFactory:
             from fabula.models.providers import open_embedder
 
             return open_embedder(settings.embedding_model, settings.models_folder)
-        from fabula.models.openai import OpenAIEmbedder
+        from fabula.models.endpoint.openai import OpenAIEmbedder
 
         return OpenAIEmbedder(
             self._endpoint, settings.embedding_model, settings.embedding_batch, self._purpose
@@ -752,7 +752,7 @@ class ModelFactory:
 
         It is without secrets, so that a new password makes no reply unknown.
         """
-        from fabula.models.address import normalize_url, redact_url
+        from fabula.models.endpoint.address import normalize_url, redact_url
 
         return redact_url(normalize_url(self._settings.base_url))
 
@@ -800,7 +800,7 @@ class ModelFactory:
     @property
     def _endpoint(self) -> Endpoint:
         """The endpoint, one for all threads: two would have two limiters."""
-        from fabula.models.endpoint import Endpoint
+        from fabula.models.endpoint.endpoint import Endpoint
         from fabula.models.limiter import Limiter, RetryPolicy
 
         settings, whole = self._settings, self._whole

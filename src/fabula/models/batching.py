@@ -9,7 +9,7 @@ import numpy as np
 
 from fabula.errors import BadReply
 from fabula.models import Embedder, Embeddings, TextKind
-from fabula.models.learned_behaviour import LearnedBehaviour
+from fabula.models.endpoint.learned import LearnedBehaviour
 from fabula.text import tokens
 from fabula.text.document import excerpt
 

@@ -1,6 +1,6 @@
 """The response cache: every paid reply, in one SQLite file that may be deleted at any time.
 
-Beside the replies is what servers refuse (`fabula.models.learned_behaviour`).
+Beside the replies is what servers refuse (`fabula.models.endpoint.learned`).
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ MAX_ROW = 2**62
 Row = tuple[object, ...]
 CachedRow = tuple[bytes, str, str, bytes]
 """What is cached: a key, its kind, the model, and the data. The kind is one of `EVICTED_KINDS`, or
-"learned": what a model refuses (`fabula.models.learned_behaviour`)."""
+"learned": what a model refuses (`fabula.models.endpoint.learned`)."""
 Result = TypeVar("Result")
 Work = Callable[[sqlite3.Connection], Result]
 

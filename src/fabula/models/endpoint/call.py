@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from fabula.models.endpoint_errors import NamedModel, Tries
-from fabula.models.learned_behaviour import LearnedBehaviour
-from fabula.models.parameters import Parameters
-from fabula.models.payload import Json
+from fabula.models.endpoint.errors import NamedModel, Tries
+from fabula.models.endpoint.learned import LearnedBehaviour
+from fabula.models.endpoint.parameters import Parameters
+from fabula.models.endpoint.payload import Json
 from fabula.models.purpose import BUILD, Purpose
 
 Body = Callable[[Parameters], Json]

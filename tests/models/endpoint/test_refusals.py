@@ -13,8 +13,8 @@ from endpoint import Endpoint as Server
 from endpoint import every, listed
 from endpoint.faults import Fault
 from fabula.errors import BadReply, ModelError, SettingsError
-from fabula.models.openai import OpenAIChat, OpenAIEmbedder
-from fabula.models.payload import Json, choice, message_text, object_or_empty, usage
+from fabula.models.endpoint.openai import OpenAIChat, OpenAIEmbedder
+from fabula.models.endpoint.payload import Json, choice, message_text, object_or_empty, usage
 from reach import DETAILS, SUMMARY, chat, reach
 
 
@@ -156,7 +156,7 @@ def test_a_local_endpoint_needs_no_key() -> None:
 
 def test_the_endpoint_runs_as_a_process_of_its_own() -> None:
     command = [sys.executable, "-m", "tests.support.endpoint", "--port", "0"]
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as process:
         assert process.stdout
         url = process.stdout.readline().strip()

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from fabula.models.endpoint_errors import (
+from fabula.models.endpoint.call import ModelCall
+from fabula.models.endpoint.errors import (
     PROXY_TIMEOUTS,
     TEMPORARY_STATUSES,
     EndpointError,
     ErrorResponse,
 )
-from fabula.models.learned_behaviour import LearnedBehaviour
-from fabula.models.model_call import ModelCall
-from fabula.models.parameters import (
+from fabula.models.endpoint.learned import LearnedBehaviour
+from fabula.models.endpoint.parameters import (
     NOT_STREAMED,
     WAYS,
     Parameters,
@@ -21,7 +21,7 @@ from fabula.models.parameters import (
     optional_parameters,
     refused_parameter,
 )
-from fabula.models.payload import Json
+from fabula.models.endpoint.payload import Json
 
 Answer = TypeVar("Answer")
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from fabula.errors import BadReply
 from fabula.models.budget import Budget, Budgets
 from fabula.models.counted import Meter
-from fabula.models.endpoint import Endpoint
-from fabula.models.endpoint_errors import NamedModel, Tries
-from fabula.models.model_call import ModelCall
-from fabula.models.payload import finite_number, object_or_empty, token_count
+from fabula.models.endpoint.call import ModelCall
+from fabula.models.endpoint.endpoint import Endpoint
+from fabula.models.endpoint.errors import NamedModel, Tries
+from fabula.models.endpoint.payload import finite_number, object_or_empty, token_count
 from fabula.models.purpose import BUILD, Purpose
 from fabula.models.usage import Usage
 from fabula.text import tokens

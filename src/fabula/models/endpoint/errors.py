@@ -12,7 +12,7 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 from fabula.errors import ModelError
-from fabula.models.payload import finite_number
+from fabula.models.endpoint.payload import finite_number
 
 TEMPORARY_STATUSES = frozenset({408, 409, 424, 425, 429, 498})
 """Statuses of errors that may be gone at the next try, like all from 500 up. With 424 TGI and TEI

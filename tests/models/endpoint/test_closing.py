@@ -17,7 +17,7 @@ from fabula import Fabula, Stop, Stopped
 from fabula.ask.answer import AnswerStream
 from fabula.models import Reply
 from fabula.models.counted import Meter
-from fabula.models.openai import OpenAIChat
+from fabula.models.endpoint.openai import OpenAIChat
 from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.purpose import Purpose
 from reach import SUMMARY, reach

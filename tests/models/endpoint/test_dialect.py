@@ -8,12 +8,12 @@ from cases import for_each
 from endpoint import Endpoint as Server
 from fabula.graphs.aspects.schemas import DetailsReply
 from fabula.models import Prompt
-from fabula.models.parameters import Parameters, refused_parameter
-from fabula.models.thoughts import without_thoughts
+from fabula.models.endpoint.parameters import Parameters, refused_parameter
+from fabula.models.endpoint.thoughts import without_thoughts
 from reach import DETAILS, chat, text_of
 
 PROMPT = Prompt("Be brief.", "Who?", 100, 0.5, DetailsReply)
-COMPLAINTS = json.loads((Path(__file__).parents[1] / "data" / "complaints.json").read_text())
+COMPLAINTS = json.loads((Path(__file__).parents[2] / "data" / "complaints.json").read_text())
 """What servers answered, and where that was found."""
 BODY: dict[str, Any] = Parameters().chat("m", PROMPT, stream=True)
 

@@ -11,11 +11,11 @@ from fabula import tracing
 from fabula.errors import BadReply, ModelError
 from fabula.models import Embeddings, Prompt, Reply, TextKind
 from fabula.models.batching import BatchRefused
-from fabula.models.endpoint_errors import EmptyStream, NamedModel, Tries, error_reported
-from fabula.models.learned_behaviour import RAISE_CONTEXT
-from fabula.models.model_call import CallsModels, ModelCall
-from fabula.models.parameters import Parameters
-from fabula.models.payload import (
+from fabula.models.endpoint.call import CallsModels, ModelCall
+from fabula.models.endpoint.errors import EmptyStream, NamedModel, Tries, error_reported
+from fabula.models.endpoint.learned import RAISE_CONTEXT
+from fabula.models.endpoint.parameters import Parameters
+from fabula.models.endpoint.payload import (
     Deltas,
     End,
     Json,
@@ -34,10 +34,10 @@ from fabula.models.payload import (
     unit_rows,
     usage,
 )
+from fabula.models.endpoint.thoughts import ThoughtFilter
+from fabula.models.endpoint.whole_reply import MAX_REPLY_CHARACTERS, read_reply, reply_in_thoughts
 from fabula.models.purpose import BUILD, Purpose
 from fabula.models.replies import shorten
-from fabula.models.thoughts import ThoughtFilter
-from fabula.models.whole_reply import MAX_REPLY_CHARACTERS, read_reply, reply_in_thoughts
 from fabula.text import tokens
 from fabula.text.document import Vectors
 

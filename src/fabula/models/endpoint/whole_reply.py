@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabula.models.payload import (
+from fabula.models.endpoint.payload import (
     End,
     Json,
     choice,
@@ -19,7 +19,7 @@ from fabula.models.payload import (
     tool_calls,
     whole_json,
 )
-from fabula.models.thoughts import split_thoughts
+from fabula.models.endpoint.thoughts import split_thoughts
 
 MAX_REPLY_CHARACTERS = 500_000
 """The longest reply that is accepted; no prompt asks for a tenth of that."""

@@ -15,13 +15,13 @@ from endpoint import vector
 from fabula.errors import ModelError
 from fabula.models import Prompt
 from fabula.models.batching import BatchingEmbedder
-from fabula.models.openai import OpenAIEmbedder
+from fabula.models.endpoint.openai import OpenAIEmbedder
 from fabula.text.tokens import count
 from reach import DETAILS, SUMMARY, chat, reach, text_of
 
 Manner = dict[str, Any]
-FOLDER = Path(__file__).parents[1] / "support" / "manners"
-PAGE = Path(__file__).parents[2] / "docs" / "endpoints.md"
+FOLDER = Path(__file__).parents[2] / "support" / "manners"
+PAGE = Path(__file__).parents[3] / "docs" / "endpoints.md"
 FILES = {file.stem: json.loads(file.read_text("utf-8")) for file in sorted(FOLDER.glob("*.json"))}
 CALLS = {
     f"{name}: {manner['manner']}": manner

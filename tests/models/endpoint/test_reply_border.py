@@ -19,14 +19,14 @@ from cases import for_each
 from endpoint import Endpoint as Server
 from fabula.errors import BadReply, FabulaError, ModelError, SettingsError
 from fabula.graphs.aspects.replies import read_details
-from fabula.models import endpoint_client
 from fabula.models.budget import Budget
 from fabula.models.clean import clean_text
 from fabula.models.counted import CountedChat, CountedEmbedder, Meter
-from fabula.models.endpoint import Endpoint
-from fabula.models.openai import OpenAIChat, OpenAIEmbedder
+from fabula.models.endpoint import client
+from fabula.models.endpoint.endpoint import Endpoint
+from fabula.models.endpoint.openai import OpenAIChat, OpenAIEmbedder
+from fabula.models.endpoint.rerank import EndpointRanker
 from fabula.models.replies import ask
-from fabula.models.rerank import EndpointRanker
 from fabula.models.usage import Usage
 from reach import DETAILS, SUMMARY, chat, reach, text_of
 
@@ -98,7 +98,7 @@ HOW = ("whole", "streamed")
 @pytest.fixture
 def short_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call may last a second, however long each of its bytes is waited for."""
-    monkeypatch.setattr(endpoint_client, "TIMEOUTS_PER_CALL", TIMES)
+    monkeypatch.setattr(client, "TIMEOUTS_PER_CALL", TIMES)
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +118,7 @@ def trickling() -> dict[tuple[str, str], Future[float]]:
 
     calls = [*product(TRICKLES, HOW)]
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(len(calls)) as pool:
-        patch.setattr(endpoint_client, "TIMEOUTS_PER_CALL", TIMES)
+        patch.setattr(client, "TIMEOUTS_PER_CALL", TIMES)
         seconds = {one: pool.submit(call, *one) for one in calls}
         wait(seconds.values())
     return seconds
@@ -151,7 +151,7 @@ def test_after_a_call_that_took_too_long_the_next_is_answered(
     with Server(raw=once(trickle)) as server:
         one = chat(server, limit=1, **PATIENCE)
         with monkeypatch.context() as short, pytest.raises(BadReply):
-            short.setattr(endpoint_client, "TIMEOUTS_PER_CALL", TIMES)
+            short.setattr(client, "TIMEOUTS_PER_CALL", TIMES)
             one.complete(SUMMARY)
         # A machine that is busy may need more than a second for the next.
         assert one.complete(SUMMARY).text == "Marley was dead."

@@ -11,10 +11,10 @@ import pytest
 from caches import OpenCache
 from endpoint import Endpoint as Server
 from endpoint import vector
-from fabula.models import learned_behaviour
 from fabula.models.batching import BatchingEmbedder
 from fabula.models.cache import ResponseCache, learned_key
-from fabula.models.openai import OpenAIChat, OpenAIEmbedder
+from fabula.models.endpoint import learned
+from fabula.models.endpoint.openai import OpenAIChat, OpenAIEmbedder
 from reach import DETAILS, SUMMARY, reach, text_of
 
 TEXTS = [f"{number} ghosts" for number in range(35)]
@@ -71,7 +71,7 @@ def test_what_was_learned_is_forgotten_in_time(
 ) -> None:
     with Server(objection=refuse) as server:
         assert use_models(server, open_cache(tmp_path)) == REFUSED
-        monkeypatch.setattr(learned_behaviour, "KEPT_SECONDS", 0.0)
+        monkeypatch.setattr(learned, "KEPT_SECONDS", 0.0)
         assert use_models(server, open_cache(tmp_path)) == REFUSED
 
 

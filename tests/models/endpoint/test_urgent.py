@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from endpoint import Endpoint, listed
-from fabula.models.openai import OpenAIChat
+from fabula.models.endpoint.openai import OpenAIChat
 from fabula.models.purpose import Purpose
 from reach import SUMMARY, reach
 

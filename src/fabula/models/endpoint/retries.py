@@ -15,19 +15,19 @@ import openai
 import tenacity
 
 from fabula.errors import BadReply, ModelError, Stopped, TextRefused
-from fabula.models.endpoint_client import BROKEN, EndpointClient
-from fabula.models.endpoint_errors import (
+from fabula.models.endpoint.client import BROKEN, EndpointClient
+from fabula.models.endpoint.errors import (
     EndpointError,
     ErrorResponse,
     NamedModel,
     Tries,
     requested_wait,
 )
-from fabula.models.learned_behaviour import LearnedBehaviour
+from fabula.models.endpoint.learned import LearnedBehaviour
+from fabula.models.endpoint.transport import RedirectRefused, UnusableAnswer
 from fabula.models.limiter import Limiter, RetryPolicy
 from fabula.models.purpose import Purpose
 from fabula.models.rate_limit import SERIAL_LEVEL, Call
-from fabula.models.transport import RedirectRefused, UnusableAnswer
 from fabula.text.nouns import count_noun
 
 LOG = logging.getLogger("fabula")

@@ -17,9 +17,9 @@ from endpoint import Endpoint as Server
 from fabula.errors import BadReply
 from fabula.graphs.aspects.replies import read_details
 from fabula.models import Reply
-from fabula.models.openai import OpenAIChat
+from fabula.models.endpoint.openai import OpenAIChat
+from fabula.models.endpoint.thoughts import OPENINGS, ThoughtFilter, split_thoughts
 from fabula.models.replies import ask, read_summary
-from fabula.models.thoughts import OPENINGS, ThoughtFilter, split_thoughts
 from reach import DETAILS, SUMMARY, chat, reach, text_of
 
 THOUGHTS = "Okay, SECRET: passage [2] says a < b.\nLet me think.\n"

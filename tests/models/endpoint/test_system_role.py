@@ -7,7 +7,7 @@ import pytest
 from cases import for_each
 from endpoint import Endpoint as Server
 from fabula.errors import ModelError
-from fabula.models.openai import OpenAIChat
+from fabula.models.endpoint.openai import OpenAIChat
 from reach import DETAILS, SUMMARY, chat, reach, text_of
 
 REFUSALS: dict[str, tuple[int, Any]] = {

@@ -14,8 +14,8 @@ from endpoint import chance, every, listed
 from endpoint.faults import Fault
 from fabula.errors import ModelError
 from fabula.models import Prompt
-from fabula.models.endpoint_errors import allowances, requested_wait
-from fabula.models.openai import OpenAIChat, OpenAIEmbedder
+from fabula.models.endpoint.errors import allowances, requested_wait
+from fabula.models.endpoint.openai import OpenAIChat, OpenAIEmbedder
 from reach import SUMMARY, chat, opened, reach, text_of
 
 pytestmark = pytest.mark.waits

@@ -12,8 +12,8 @@ import pytest
 
 from cases import for_each
 from fabula.errors import ModelError
-from fabula.models.address import EndpointAddress, normalize_url, redact_url
-from fabula.models.openai import OpenAIChat, OpenAIEmbedder
+from fabula.models.endpoint.address import EndpointAddress, normalize_url, redact_url
+from fabula.models.endpoint.openai import OpenAIChat, OpenAIEmbedder
 from reach import SUMMARY, reach, text_of
 
 AZURE, FOUNDRY = "https://books.openai.azure.com", "https://books.services.ai.azure.com"

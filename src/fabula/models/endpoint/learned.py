@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from fabula.models.cache import learned_key
-from fabula.models.parameters import Parameters
+from fabula.models.endpoint.parameters import Parameters
 
 if TYPE_CHECKING:
     from fabula.models.cache import ReplyCache

@@ -31,7 +31,7 @@ import httpx2
 import openai
 
 from fabula.models.clean import clean_json, clean_text
-from fabula.models.payload import join_events, object_or_empty
+from fabula.models.endpoint.payload import join_events, object_or_empty
 
 if TYPE_CHECKING:
     import ssl

@@ -1,8 +1,8 @@
 """An OpenAI-compatible endpoint, shared by all threads: when calls start, and who reads them.
 
-`endpoint_client` sends and reads, `endpoint_retries` repeats what failed, `learned_parameters`
-leaves out what the endpoint refuses, `learned_behaviour` remembers it, `limiter` decides when a
-call may start, and `batch_interface` has the files and batches.
+`client` sends and reads, `retries` repeats what failed, `accepted` leaves out what the endpoint
+refuses, `learned` remembers it, `fabula.models.limiter` decides when a call may start, and
+`fabula.models.batch_interface` has the files and batches.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fabula.errors import BadReply, ModelError, Stopped
-from fabula.models.address import EndpointAddress, validate_key
 from fabula.models.batch_interface import BatchInterface
-from fabula.models.endpoint_client import BROKEN, AnswerEvents, EndpointClient
-from fabula.models.endpoint_errors import (
+from fabula.models.endpoint.accepted import send_accepted
+from fabula.models.endpoint.address import EndpointAddress, validate_key
+from fabula.models.endpoint.call import ModelCall
+from fabula.models.endpoint.client import BROKEN, AnswerEvents, EndpointClient
+from fabula.models.endpoint.errors import (
     NO_VECTORS,
     EmptyStream,
     ErrorResponse,
@@ -27,21 +29,19 @@ from fabula.models.endpoint_errors import (
     Tries,
     allowances,
 )
-from fabula.models.endpoint_retries import (
+from fabula.models.endpoint.learned import LearnedBehaviour
+from fabula.models.endpoint.parameters import Parameters
+from fabula.models.endpoint.payload import Json, ends_reply, has_content, reported_error
+from fabula.models.endpoint.retries import (
     MAX_WAIT_SECONDS,
     EndpointRetries,
     UnusableAnswerError,
 )
-from fabula.models.learned_behaviour import LearnedBehaviour
-from fabula.models.learned_parameters import send_accepted
+from fabula.models.endpoint.transport import UnusableAnswer
 from fabula.models.limiter import Limiter, RetryPolicy
-from fabula.models.model_call import ModelCall
-from fabula.models.parameters import Parameters
-from fabula.models.payload import Json, ends_reply, has_content, reported_error
 from fabula.models.purpose import Purpose
 from fabula.models.rate_limit import Call
 from fabula.models.stop import Stop
-from fabula.models.transport import UnusableAnswer
 from fabula.models.windows import stated_window
 
 if TYPE_CHECKING:

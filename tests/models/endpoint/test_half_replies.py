@@ -16,8 +16,8 @@ from fabula.models import Chat, Prompt
 from fabula.models.cache import ResponseCache
 from fabula.models.cached import CachedChat
 from fabula.models.counted import CountedChat, Meter
-from fabula.models.openai import CUT_MARK, OpenAIChat
-from fabula.models.payload import reply_end
+from fabula.models.endpoint.openai import CUT_MARK, OpenAIChat
+from fabula.models.endpoint.payload import reply_end
 from fabula.models.replies import ask, complete, read_summary
 from reach import DETAILS, SUMMARY, chat, reach, text_of
 

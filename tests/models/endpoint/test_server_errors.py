@@ -15,20 +15,20 @@ from cases import for_each
 from endpoint import Endpoint as Server
 from fabula.errors import BadReply, ModelError, TextRefused
 from fabula.models import Prompt
-from fabula.models.address import EndpointAddress
-from fabula.models.endpoint_client import EndpointClient
-from fabula.models.endpoint_errors import EndpointError, NamedModel, Tries
-from fabula.models.endpoint_retries import (
+from fabula.models.endpoint.address import EndpointAddress
+from fabula.models.endpoint.client import EndpointClient
+from fabula.models.endpoint.errors import EndpointError, NamedModel, Tries
+from fabula.models.endpoint.learned import LearnedBehaviour
+from fabula.models.endpoint.openai import OpenAIChat
+from fabula.models.endpoint.parameters import NOT_STREAMED, STREAMED, refused_parameter
+from fabula.models.endpoint.payload import join_events
+from fabula.models.endpoint.retries import (
     MAX_SHARED_REFUSALS,
     EndpointRetries,
     RateLimitedError,
     SharedContextError,
 )
-from fabula.models.learned_behaviour import LearnedBehaviour
 from fabula.models.limiter import Limiter, RetryPolicy
-from fabula.models.openai import OpenAIChat
-from fabula.models.parameters import NOT_STREAMED, STREAMED, refused_parameter
-from fabula.models.payload import join_events
 from fabula.models.purpose import BUILD
 from reach import SUMMARY, chat, reach, text_of
 from tool_calls import CALLS, PROMPT, call

@@ -16,8 +16,8 @@ from fabula.models import OfferedTool, Prompt, ToolOffer
 from fabula.models.cache import chat_key
 from fabula.models.cached import CachedChat
 from fabula.models.counted import CountedChat, Meter
-from fabula.models.openai import OpenAIChat
-from fabula.models.payload import tool_calls
+from fabula.models.endpoint.openai import OpenAIChat
+from fabula.models.endpoint.payload import tool_calls
 from reach import chat, reach
 from reading_model import http
 from tool_calls import CALLS, PROMPT, Arguments, CallsReply, call

@@ -11,7 +11,7 @@ from cases import for_each
 from endpoint import Endpoint as Server
 from fabula.errors import ModelError
 from fabula.models import Prompt
-from fabula.models.openai import OpenAIEmbedder
+from fabula.models.endpoint.openai import OpenAIEmbedder
 from fabula.text import tokens
 from reach import SUMMARY, chat, reach, text_of
 

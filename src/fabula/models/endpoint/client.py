@@ -20,11 +20,10 @@ import httpx2
 import openai
 
 from fabula.errors import BadReply, ModelError
-from fabula.models.address import EndpointAddress, redact_url
-from fabula.models.endpoint_errors import KINDS, EndpointError, ErrorResponse, NamedModel
-from fabula.models.payload import Json, object_or_empty, reported_error
-from fabula.models.stop import Stop
-from fabula.models.transport import (
+from fabula.models.endpoint.address import EndpointAddress, redact_url
+from fabula.models.endpoint.errors import KINDS, EndpointError, ErrorResponse, NamedModel
+from fabula.models.endpoint.payload import Json, object_or_empty, reported_error
+from fabula.models.endpoint.transport import (
     MAX_ANSWER_BYTES,
     MAX_BYTES_PER_TEXT,
     PIECE_BYTES,
@@ -34,6 +33,7 @@ from fabula.models.transport import (
     EventStreamBody,
     UnusableAnswer,
 )
+from fabula.models.stop import Stop
 
 CONNECT_SECONDS = 10.0
 FILE_TIMEOUTS = 20

@@ -19,7 +19,7 @@ from fabula.graphs.aspects.schemas import DetailsReply
 from fabula.models import Prompt
 from fabula.models.cache import chat_key
 from fabula.models.counted import CountedChat, Meter
-from fabula.models.openai import OpenAIChat, OpenAIEmbedder
+from fabula.models.endpoint.openai import OpenAIChat, OpenAIEmbedder
 from fabula.models.usage import describe_usage
 from reach import DETAILS, SUMMARY, chat, reach, text_of
 
