@@ -6,7 +6,6 @@ import copy
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
@@ -111,6 +110,8 @@ class ModelFactory:
         self._opening = threading.Lock()
         self._opened: Endpoint | None = None
         self._static = StaticEmbedder()
+        self._opened_embedders: dict[str, Embedder] = {}
+        """The embedders that are no endpoint's, by their names; views share them."""
         self._budgets = Budgets((budget or Budget(settings.max_calls, settings.max_tokens),))
         self._opening_cache = threading.Lock()
         self._opened_cache: ResponseCache | None = None
@@ -187,9 +188,6 @@ class ModelFactory:
         view._given_cache = cache or self._given_cache
         view._batch = batch or self._batch
         view._estimate = estimate or self._estimate
-        # These cached properties depend on what was just changed.
-        for name in ("embedder", "_bare_embedder"):
-            view.__dict__.pop(name, None)
         return view
 
     def batch_rounds(self, options: BatchOptions) -> BatchRounds:
@@ -374,7 +372,7 @@ class ModelFactory:
             return self._endpoint.window(settings.model)
         with self._whole._opening:
             opened = self._whole._opened
-        learned = opened.behaviour.window(settings.model) if opened is not None else None
+        learned = opened.behaviour.of(settings.model).window if opened is not None else None
         return min(filter(None, (window, learned)), default=None)
 
     def limit_window(self, tokens: int) -> None:
@@ -389,7 +387,7 @@ class ModelFactory:
         """Return what the usage of steps costs, by the settings' prices."""
         return self._settings.cost(steps)
 
-    @cached_property
+    @property
     def embedder(self) -> Embedder:
         """The embedder of passages and questions, within the budget and cached, not counted."""
         return self.counted_embedder(Meter())
@@ -536,14 +534,13 @@ class ModelFactory:
 
             name, batch = settings.embedding_model, settings.embedding_batch
             return BatchedEmbedder(self._batch, meter, "embeddings", name, batch)
-        embedder: Embedder = CountedEmbedder(bare, meter, "embeddings", self._budgets)
+        counted = CountedEmbedder(bare, meter, "embeddings", self._budgets)
+        embedder: Embedder = counted
         if cached and self.cache:
             from fabula.models.cached import CachedEmbedder
 
             key_kind = self._key_kind if is_remote else getattr(bare, "key_kind", None)
-            counted = CountedEmbedder(bare, meter, "embeddings", self._budgets)
-            stop = self._purpose.stop
-            embedder = CachedEmbedder(counted, self.cache, address, stop, key_kind)
+            embedder = CachedEmbedder(counted, self.cache, address, self._purpose.stop, key_kind)
         if not is_remote:
             return embedder
         from fabula.models.batching import BatchingEmbedder
@@ -614,11 +611,11 @@ class ModelFactory:
             remote = self._remote_chat(role, replace(self._purpose, stop=stop))
             return CountedChat(remote, meter, step, name, self._budgets)
 
-        if not self.cache:
-            return open(self._purpose.stop)
+        from fabula.models.cache import NoCache
         from fabula.models.cached import CachedChat
 
-        return CachedChat(open, self.cache, self._address, name, self._purpose.stop)
+        cache = self.cache or NoCache()
+        return CachedChat(open, cache, self._address, name, self._purpose.stop)
 
     def placeholder_chat(self, meter: Meter, step: str, role: Role = "model") -> Chat:
         """Return a chat for dry runs: cached replies, otherwise the placeholders of prompts."""
@@ -732,14 +729,18 @@ class ModelFactory:
         is_separate = role == "aspect_model" and self._settings.aspect_model
         return "FABULA_ASPECT_MODEL" if is_separate else "FABULA_MODEL"
 
-    @cached_property
+    @property
     def _bare_embedder(self) -> Embedder:
         """The embedder itself, of an endpoint or not, without prefixes, cache and counts."""
         settings = self._settings
         if not settings.embeds_by_endpoint:
             from fabula.models.providers import open_embedder
 
-            return open_embedder(settings.embedding_model, settings.models_folder)
+            name, opened = settings.embedding_model, self._opened_embedders
+            if name not in opened:
+                # `setdefault`: of two that threads opened at once, all use the first.
+                opened.setdefault(name, open_embedder(name, settings.models_folder))
+            return opened[name]
         from fabula.models.endpoint.openai import OpenAIEmbedder
 
         return OpenAIEmbedder(

@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -255,7 +255,7 @@ class BatchedEndpoint:
             raise self._calls.endpoint.batches.line_error(status, content, role)
         return dict(content)
 
-    def events(self, call: ModelCall) -> Iterator[Json]:
+    def events(self, call: ModelCall) -> Generator[Json]:
         """Yield nothing: no batch has streams."""
         raise NotImplementedError("A batch has no streams.")
 

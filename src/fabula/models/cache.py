@@ -267,6 +267,20 @@ class ReplyCache(ABC):
         self.save([(key, "embedding", model, row) for key, row in data.items()])
 
 
+class NoCache(ReplyCache):
+    """A cache that saves nothing; who asks the same thing at the same time shares a call."""
+
+    def find(self, keys: Collection[bytes]) -> dict[bytes, bytes]:
+        """Return nothing."""
+        return {}
+
+    def save(self, rows: Sequence[CachedRow]) -> None:
+        """Save nothing."""
+
+    def forget(self, key: bytes) -> None:
+        """Delete nothing."""
+
+
 class ResponseCache(ReplyCache):
     """The cache in a file, for several processes, too.
 

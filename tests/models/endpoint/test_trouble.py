@@ -14,8 +14,10 @@ from endpoint import chance, every, listed
 from endpoint.faults import Fault
 from fabula.errors import ModelError
 from fabula.models import Prompt
+from fabula.models.cache import NoCache
 from fabula.models.endpoint.errors import allowances, requested_wait
 from fabula.models.endpoint.openai import OpenAIChat, OpenAIEmbedder
+from keeping import cached_chat
 from reach import SUMMARY, chat, opened, reach, text_of
 
 pytestmark = pytest.mark.waits
@@ -262,7 +264,7 @@ def test_a_reader_who_pauses_keeps_no_other_call_waiting() -> None:
     told: list[str] = []
     with Server() as server:
         one = chat(server, limit=1)
-        pieces = one.stream(SUMMARY)
+        pieces = cached_chat(one, NoCache()).stream(SUMMARY)
         first = next(pieces)
         other = threading.Thread(
             target=lambda: told.append(one.complete(SUMMARY).text), daemon=True

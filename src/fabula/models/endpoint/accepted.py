@@ -43,8 +43,9 @@ def send_accepted(
 
     """
     model, body = call.role.model, call.body
-    used = parameters = behaviour.parameters(model)
-    accepted = behaviour.accepted(model)
+    known = behaviour.of(model)
+    used, accepted = known.parameters, known.accepted
+    parameters = used
     refused: list[str] = []
     is_guess = False
     while True:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -54,7 +54,7 @@ class CallsModels(Protocol):
         """Return the answer; see `Endpoint.ask`."""
         ...
 
-    def events(self, call: ModelCall) -> Iterator[Json]:
+    def events(self, call: ModelCall) -> Generator[Json]:
         """Yield the events of a streamed answer; see `Endpoint.events`."""
         ...
 

@@ -7,15 +7,12 @@ refuses, `learned` remembers it, `fabula.models.limiter` decides when a call may
 
 from __future__ import annotations
 
-import queue
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fabula.errors import BadReply, ModelError, Stopped
+from fabula.errors import BadReply, ModelError
 from fabula.models.batch_interface import BatchInterface
 from fabula.models.endpoint.accepted import send_accepted
 from fabula.models.endpoint.address import EndpointAddress, validate_key
@@ -41,7 +38,6 @@ from fabula.models.endpoint.transport import UnusableAnswer
 from fabula.models.limiter import Limiter, RetryPolicy
 from fabula.models.purpose import Purpose
 from fabula.models.rate_limit import Call
-from fabula.models.stop import Stop
 from fabula.models.windows import stated_window
 
 if TYPE_CHECKING:
@@ -50,8 +46,6 @@ if TYPE_CHECKING:
 LIST_SECONDS = 3.0
 """How long the endpoint has to list its models: a question can do without."""
 Answer = TypeVar("Answer")
-_Arrived = queue.SimpleQueue[Json | BaseException | None]
-"""The events of a stream, then the error that ended it, or None."""
 
 
 class Endpoint:
@@ -101,7 +95,7 @@ class Endpoint:
 
     def parameters(self, model: str) -> Parameters:
         """Return the parameters that a model is known to accept."""
-        return self.behaviour.parameters(model)
+        return self.behaviour.of(model).parameters
 
     def remember(self, model: str, parameters: Parameters) -> None:
         """Take over the parameters that a model has accepted in an earlier process."""
@@ -113,10 +107,10 @@ class Endpoint:
         return self.behaviour.allow_thinking(role.model, used)
 
     @contextmanager
-    def _slot(self, purpose: Purpose, cut: Stop | None) -> Iterator[Call]:
-        """Wait for a slot of the limiter and hold it for a call that `cut` can end."""
+    def _slot(self, purpose: Purpose) -> Iterator[Call]:
+        """Wait for a slot of the limiter, and hold it for a call."""
         with self._limiter.slot(purpose) as call, self._client.keep_open():
-            call.cut = cut
+            call.cut = purpose.cut
             yield call
 
     def ask(self, call: ModelCall) -> Json:
@@ -132,7 +126,7 @@ class Endpoint:
 
         def try_once() -> Json:
             with (
-                self._slot(purpose, purpose.cut) as slot,
+                self._slot(purpose) as slot,
                 self._retries.translate_errors(role, slot),
             ):
                 answer = self._send(call, partial(self._post, path, slot, call.tries))
@@ -147,58 +141,49 @@ class Endpoint:
 
         return self._retries.run(try_once, role, call.tries, purpose)
 
-    def events(self, call: ModelCall) -> Iterator[Json]:
+    def events(self, call: ModelCall) -> Generator[Json]:
         """Yield the events of a streamed answer; it is retried until the first one with content.
 
-        A thread receives the events as they come, so that a reader who pauses holds no slot of the
-        limiter. A reader who leaves ends the call at once, and so does the stop of an urgent
-        purpose. Errors are those of `ask`, and EmptyStream, which is not retried: the same call
-        without a stream is what says why.
+        The reader holds a slot of the limiter to the end, so it must not pause: each stream is read
+        in a thread of its own (`fabula.models.shared_streams`). One who leaves ends the call at
+        once, and so does the stop of an urgent purpose. Errors are those of `ask`, and EmptyStream,
+        which is not retried: the same call without a stream is what says why.
         """
-        cut = Stop()
-        with (call.purpose.cut or Stop()).calling(cut.set):
-            first, stream, rest, slot = self._retries.run(
-                lambda: self._open(call, cut), call.role, call.tries, call.purpose
-            )
-            # Unbounded: a reply's length is bounded, and waiting for the reader would hold the
-            # slot.
-            arrived: _Arrived = queue.SimpleQueue()
-
-            def receive() -> None:
-                try:
-                    with slot:
-                        finished = ends_reply(first[-1])
-                        finished = self._receive(rest, arrived, cut, finished=finished)
-                        self._check_end(call.role.model, stream, cut, finished=finished)
-                except BaseException as error:  # noqa: BLE001  it is raised to the reader
-                    arrived.put(error)
-                else:
-                    arrived.put(None)
-
-            # The context is copied: the bounds of the call and the span of the trace are in it.
-            threading.Thread(
-                target=copy_context().run, args=(receive,), name="fabula-stream", daemon=True
-            ).start()
+        model, cut = call.role.model, call.purpose.cut
+        first, stream, rest, slot = self._retries.run(
+            lambda: self._open(call), call.role, call.tries, call.purpose
+        )
+        with slot:
+            finished = ends_reply(first[-1])
+            failure: Exception | None = None
+            yield from first
             try:
-                with cut.calling(lambda: arrived.put(Stopped())):
-                    yield from first
-                    while (event := arrived.get()) is not None:
-                        if isinstance(event, BaseException):
-                            raise event
-                        yield event
-            finally:
-                cut.set()
+                for event in rest:
+                    finished = finished or ends_reply(event)
+                    yield event
+            except (*BROKEN, UnusableAnswer, ErrorResponse) as error:
+                failure = error
+            if cut is not None:
+                cut.check()
+            if failure is not None:
+                why = self._client.transport.line(failure).rstrip(".")
+                raise BadReply(f"{self.url} cut the answer short: {why}.") from failure
+            # Some servers never give a reason for the end (GenieX, several proxies), and only say
+            # [DONE]. If a model's streams have had one before, its absence says that the reply is
+            # not whole.
+            if finished:
+                self.behaviour.of(model).ends_streams = True
+            elif not stream.is_done or self.behaviour.of(model).ends_streams:
+                raise BadReply(f"{self.url} cut the answer short: ask again.")
 
-    def _open(
-        self, call: ModelCall, cut: Stop
-    ) -> tuple[list[Json], AnswerEvents, Iterator[Json], ExitStack]:
+    def _open(self, call: ModelCall) -> tuple[list[Json], AnswerEvents, Iterator[Json], ExitStack]:
         """Open a stream: its events up to the first with content, itself, the others, and its slot.
 
         The slot is held until the last event has come, unless this try fails.
         """
         path = self._client.path(call.path, call.role)
         with ExitStack() as stack:
-            slot = stack.enter_context(self._slot(call.purpose, cut))
+            slot = stack.enter_context(self._slot(call.purpose))
             with self._retries.translate_errors(call.role, slot):
                 stream = self._send(call, partial(self._begin_stream, path, slot))
                 stack.callback(stream.close)
@@ -208,31 +193,6 @@ class Endpoint:
                     if has_content(event):
                         return first, stream, events, stack.pop_all()
                 raise EmptyStream(f"{self.url} sent nothing.")
-
-    def _receive(
-        self, events: Iterator[Json], arrived: _Arrived, cut: Stop, *, finished: bool
-    ) -> bool:
-        """Pass on events until the end or a cut; return whether one gave the reason of the end."""
-        try:
-            for event in events:
-                finished = finished or ends_reply(event)
-                arrived.put(event)
-        except (*BROKEN, UnusableAnswer, ErrorResponse) as error:
-            if not cut.is_set():
-                why = self._client.transport.line(error).rstrip(".")
-                raise BadReply(f"{self.url} cut the answer short: {why}.") from error
-        return finished
-
-    def _check_end(self, model: str, stream: AnswerEvents, cut: Stop, *, finished: bool) -> None:
-        """Raise BadReply if a stream ended before its reply did.
-
-        Some servers never give a reason for the end (GenieX, several proxies), and only say [DONE].
-        If a model's streams have had one before, its absence says that the reply is not whole.
-        """
-        if finished:
-            self.behaviour.note_end(model)
-        elif not cut.is_set() and (not stream.is_done or self.behaviour.ends_streams(model)):
-            raise BadReply(f"{self.url} cut the answer short: ask again.")
 
     def _send(self, call: ModelCall, send: Callable[[Json], Answer]) -> Answer:
         """What `send` returns for the request with the parameters that the model accepts."""
@@ -276,7 +236,7 @@ class Endpoint:
         if model not in self._stated:
             # Without a lock: two threads may ask, and get the same list.
             self._stated[model] = stated_window(self._list_models(), model)
-        windows = (self._stated[model], self.behaviour.window(model))
+        windows = (self._stated[model], self.behaviour.of(model).window)
         return min(filter(None, windows), default=None)
 
     def _list_models(self) -> object:

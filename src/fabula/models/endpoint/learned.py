@@ -38,13 +38,29 @@ KEPT_SECONDS = 7 * 86_400.0
 
 
 @dataclass(slots=True)
-class _Model:
+class ModelBehaviour:
+    """What was learned of one model.
+
+    Attributes:
+        parameters: The parameters that it is known to accept.
+        batch: The most texts that it takes in a call; None if that was not learned.
+        holds_streams: Whether its thoughts begin without a tag, so that streams are held back.
+        is_guessed: Whether a failing server led to the parameters. They may be wrong: from then on
+            nothing is saved. What follows is never saved.
+        accepted: The optional parameters that it has accepted in an answered call.
+        most_read: The most tokens of a prompt that it has read.
+        longest_refused: The fewest tokens, by our count, of a text that it could not embed.
+        window: The most tokens that it takes in a call, if that was learned.
+        spoils_batches: Whether a batch was answered without a usable vector for each text.
+        ends_streams: Whether its streams have ended with a reason, as they should.
+        warnings: What was warned of.
+
+    """
+
     parameters: Parameters = field(default_factory=Parameters)
     batch: int | None = None
     holds_streams: bool = False
-    # What follows is not saved.
     is_guessed: bool = False
-    """Whether a failing server led to the parameters: they may be wrong."""
     accepted: set[str] = field(default_factory=set)
     most_read: int = 0
     longest_refused: int | None = None
@@ -66,14 +82,14 @@ class LearnedBehaviour:
 
         """
         self._url, self._memory = url, memory
-        self._models: dict[str, _Model] = {}
+        self._models: dict[str, ModelBehaviour] = {}
         self._lock = threading.RLock()
 
-    def _find(self, model: str) -> _Model:
-        """What is known of a model, read from the memory at first."""
+    def of(self, model: str) -> ModelBehaviour:
+        """Return what is known of a model; it is read from the memory at first."""
         with self._lock:
             if model not in self._models:
-                known = self._models[model] = _Model()
+                known = self._models[model] = ModelBehaviour()
                 key = learned_key(self._url, model)
                 saved = self._memory.find([key]).get(key) if self._memory else None
                 # What another version of Fabula has saved may not be understood.
@@ -86,7 +102,7 @@ class LearnedBehaviour:
 
     def _save(self, model: str) -> None:
         """Save what a model refuses."""
-        known = self._find(model)
+        known = self.of(model)
         if self._memory is None or known.is_guessed:
             return
         row = {
@@ -98,18 +114,10 @@ class LearnedBehaviour:
         key = learned_key(self._url, model)
         self._memory.save([(key, "learned", model, json.dumps(row).encode())])
 
-    def parameters(self, model: str) -> Parameters:
-        """Return the parameters that a model is known to accept."""
-        return self._find(model).parameters
-
-    def accepted(self, model: str) -> set[str]:
-        """Return the optional parameters that a model has accepted in an answered call."""
-        return self._find(model).accepted
-
     def remember(self, model: str, parameters: Parameters) -> None:
         """Take over the parameters that a model has accepted in an earlier process."""
         with self._lock:
-            known = self._find(model)
+            known = self.of(model)
             if known.parameters == Parameters():
                 known.parameters = parameters
 
@@ -127,7 +135,7 @@ class LearnedBehaviour:
 
         """
         with self._lock:
-            known = self._find(model)
+            known = self.of(model)
             # Two calls may learn different things side by side. The first one counts: the other
             # call meets its own refusal again, and then adds to what is known.
             if better == used or known.parameters != used:
@@ -149,65 +157,33 @@ class LearnedBehaviour:
         self.learn(model, used, replace(used, thinks=True), "it thinks before it replies")
         return True
 
-    def batch(self, model: str) -> int | None:
-        """Return the most texts that an embedding model takes in a call, if that was learned."""
-        return self._find(model).batch
-
     def limit_batch(self, model: str, batch: int) -> None:
         """Remember that an embedding model takes no more than `batch` texts in a call."""
         with self._lock:
             # A smaller limit stays: calls under way may be refused with older, larger ones.
-            known = self._find(model)
+            known = self.of(model)
             if known.batch is not None and known.batch <= batch:
                 return
             known.batch = batch
         self._save(model)
         LOG.info("Calls for embeddings to %s have at most %d texts: it refuses more.", model, batch)
 
-    def holds_streams(self, model: str) -> bool:
-        """Return whether a model's thoughts begin without a tag, so that streams are held back."""
-        return self._find(model).holds_streams
-
     def hold_streams(self, model: str) -> None:
         """Remember that a model's thoughts may begin without a tag."""
-        if not self.holds_streams(model):
-            self._find(model).holds_streams = True
+        if not self.of(model).holds_streams:
+            self.of(model).holds_streams = True
             self._save(model)
-
-    def spoils_batches(self, model: str) -> bool:
-        """Return whether a batch to embed was answered without a usable vector for each text."""
-        return self._find(model).spoils_batches
-
-    def spoil_batches(self, model: str) -> None:
-        """Remember that a batch to embed was answered so."""
-        self._find(model).spoils_batches = True
-
-    def ends_streams(self, model: str) -> bool:
-        """Return whether a model's streams have ended with a reason, as they should."""
-        return self._find(model).ends_streams
-
-    def note_end(self, model: str) -> None:
-        """Remember that a model's stream has ended with a reason."""
-        self._find(model).ends_streams = True
-
-    def longest_refused(self, model: str) -> int | None:
-        """Return the fewest tokens, by our count, that an embedding model did not take."""
-        return self._find(model).longest_refused
 
     def refuse_length(self, model: str, tokens: int) -> None:
         """Remember that an embedding model did not take a text of `tokens` tokens."""
         with self._lock:
-            known = self._find(model)
+            known = self.of(model)
             known.longest_refused = min(tokens, known.longest_refused or tokens)
-
-    def window(self, model: str) -> int | None:
-        """Return the most tokens that a chat model takes in a call, if that was learned."""
-        return self._find(model).window
 
     def limit_window(self, model: str, tokens: int) -> None:
         """Remember that a chat model takes no more than `tokens` in a call."""
         with self._lock:
-            known = self._find(model)
+            known = self.of(model)
             known.window = min(tokens, known.window or tokens)
 
     def check_prompt(self, model: str, url: str, sent: int, read: int) -> None:
@@ -223,7 +199,7 @@ class LearnedBehaviour:
         if read <= 0:
             return
         with self._lock:
-            known = self._find(model)
+            known = self.of(model)
             # A server may leave out what it has in its cache, so that the largest count is
             # compared: it is never larger than a limit.
             known.most_read = max(known.most_read, read)
@@ -246,7 +222,7 @@ class LearnedBehaviour:
     def warn(self, model: str, about: str, message: str) -> None:
         """Log a warning, once for each model and each thing that it is `about`."""
         with self._lock:
-            warnings = self._find(model).warnings
+            warnings = self.of(model).warnings
             # Hundreds of calls meet the same limit; one line says it.
             if about in warnings:
                 return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 
 from fabula import tracing
@@ -203,13 +203,13 @@ class OpenAIChat:
 
     def _stream(self, prompt: Prompt, tries: Tries) -> Iterator[Reply]:
         model, request = self._role.model, _Request(prompt, self._role.model, stream=True)
-        thoughts = ThoughtFilter(hold=self._endpoint.behaviour.holds_streams(model))
+        thoughts = ThoughtFilter(hold=self._endpoint.behaviour.of(model).holds_streams)
         has_text, length, refusal, reasoning, reason = False, 0, "", "", ""
         end: End = ""
         counts: Json = {}
         events, deltas = self._endpoint.events(self._call(request, tries)), Deltas()
         # An empty stream is asked for again below, as a reply without text is.
-        with suppress(EmptyStream):
+        with suppress(EmptyStream), closing(events):
             for event in events:
                 added = deltas.read(event)
                 counts = event if token_counts(event) else counts
@@ -371,16 +371,16 @@ class OpenAIEmbedder:
 
     def _embed(self, texts: Sequence[str], kind: TextKind) -> Embeddings:
         tries = Tries()
-        behaviour = self._endpoint.behaviour
+        known = self._endpoint.behaviour.of(self.model)
         is_batch = len(texts) > 1
-        attempts = 1 if is_batch and behaviour.spoils_batches(self.model) else MAX_BAD_ANSWERS
+        attempts = 1 if is_batch and known.spoils_batches else MAX_BAD_ANSWERS
         try:
             return self._ask(texts, kind, tries, attempts)
         except UnusableVectors as error:
             if is_batch:
                 # One text of which the model makes no numbers spoils the call, or the server makes
                 # one vector of all texts, or leaves texts out.
-                behaviour.spoil_batches(self.model)
+                known.spoils_batches = True
                 raise BatchRefused(str(error), 1 if error.is_one_vector else None) from error
             return self._embed_beginning(texts[0], kind, error, tries, GUESSED_CUTS)
         except ModelError as error:
