@@ -355,7 +355,7 @@ def print_answer(
             "Offline: no model was asked, and no passage has enough of the question's words to "
             "answer it."
         )
-    from fabula.ask.passage_quotes import quote_cited
+    from fabula.ask.quotations.passage_quotes import quote_cited
 
     for quote in quote_cited(stream.answer):
         echo(f"[{quote.number}] {describe_place(quote.hit, quote.matches)}")
