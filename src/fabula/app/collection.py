@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -71,8 +70,6 @@ if TYPE_CHECKING:
     from fabula.store.integrity import CheckFindings
     from fabula.store.user_query import QueryTable
 
-MIN_VOLUMES = 2
-"""Documents of which a series has at least."""
 LOG = logging.getLogger("fabula")
 
 
@@ -219,22 +216,14 @@ class Collection:
 
         It isn't restricted to what was read.
         """
+        from fabula.app.catalogue import find_only_document
         from fabula.app.reading_place import check_place, find_reading_place
 
         check_place(place)
         store = self.store.whole
         if document or self.place:
             return find_reading_place(store, self.document(document), place)
-        entries = [*islice(store.documents(self.name, 2), 2)]
-        if not entries:
-            raise empty_collection_error(self.name)
-        if len(entries) > 1:
-            raise NotFound(
-                f"{quote_name(place)} is a place in a text, and collection {self.name!r} has "
-                "several: name the document as well. A question may name a whole volume instead.",
-                advice="Name the document, with --document where the command has it.",
-            )
-        return find_reading_place(store, entries[0], place)
+        return find_reading_place(store, find_only_document(store, self.name, place), place)
 
     def filters(self, document: str = "") -> Filters:
         """Return filters for `Store.read`: a document by id, title or file, or all with ''.
@@ -600,22 +589,9 @@ class Collection:
         """
         if document or not place or self.place:
             return None
-        if self.store.count(self.name, MIN_VOLUMES)[0] < MIN_VOLUMES:
-            return None
-        from fabula.app.reading_place import check_place
-        from fabula.app.volumes import MAX_VOLUMES, read_up_to
+        from fabula.app.volumes import find_read_volumes
 
-        matches = self.store.find_named(self.name, check_place(place), MIN_VOLUMES)
-        if not matches:
-            return None
-        volume = matches[0] if len(matches) == 1 else self.document(place)
-        volumes = read_up_to(list(self.documents()), volume)
-        if len(volumes.entries) > MAX_VOLUMES:
-            raise NotFound(
-                f"{len(volumes.entries)} documents come up to {volume.title}; at most "
-                f"{MAX_VOLUMES} can be asked together: ask one of them with --document."
-            )
-        return volumes
+        return find_read_volumes(self.store, self.name, place)
 
     def cypher(
         self, query: str, /, *, seconds: float | None = 60.0, **parameters: Any
@@ -659,6 +635,7 @@ class Collection:
             StoreError: Neo4j refuses it.
 
         """
+        from fabula.app.catalogue import refuse_missing
         from fabula.graph.explore import COLLECTION
         from fabula.store.user_query import run_user_query
 
@@ -667,34 +644,11 @@ class Collection:
         read, values = self._resolve_place(query.fill(given))
         table = run_user_query(read.store, query.statement, values, **limits)
         if not table.rows and query.no_rows:
-            self._refuse_missing(query, {**values, **given})
-        return read._hide_unread_rows(table)
-
-    def _refuse_missing(self, query: AnalystQuery, values: Mapping[str, Any]) -> None:
-        """Raise NotFound if a query found nothing, as there is no such document or none at all."""
-        if not self.store.count(self.name)[0]:
-            raise empty_collection_error(self.name)
-        for parameter in query.parameters:
-            name = str(values[parameter.name])
-            if parameter.names_document and name and not self.store.find_named(self.name, name, 1):
-                find_document(self.store, self.name, name)
-
-    def _hide_unread_rows(self, table: QueryTable) -> QueryTable:
-        """Leave out the rows of a query that print a name which the reader has not read."""
-        from fabula.graph.unread import TITLES
-
-        is_unread = self.store.is_unread
-        if is_unread is None:
-            return table
-        rows = tuple(
-            row
-            for row in table.rows
-            if not any(
-                isinstance(cell, str) and name not in TITLES and is_unread(cell)
-                for name, cell in zip(table.columns, row, strict=True)
+            named = [each.name for each in query.parameters if each.names_document]
+            refuse_missing(
+                self.store, self.name, [str({**values, **given}[name]) for name in named]
             )
-        )
-        return replace(table, rows=rows)
+        return table
 
     def _resolve_place(self, values: Mapping[str, Any]) -> tuple[Collection, dict[str, Any]]:
         """Return the collection as far as parameters of a query say that it was read, and these.
@@ -848,6 +802,7 @@ class Collection:
         It returns the query and the filters, with that document if there is one; what
         `document_of_follow_up` says; and the title of the document if it was added here.
         """
+        from fabula.app.volumes import MIN_VOLUMES
         from fabula.ask.follow_up import document_of_follow_up
 
         if filters.document or filters.volumes:
