@@ -14,9 +14,6 @@ from fabula.text.document import Document, Section
 if TYPE_CHECKING:
     from fabula.store import Store
 
-END_OF_TEXT = 10**9
-"""A character after the end of any text."""
-
 
 def describe_rereading(store: Store, entry: Entry, max_bytes: int) -> str:
     """Read a document's file, of at most so many bytes, and say what is another than in the graph.
@@ -36,7 +33,7 @@ def describe_rereading(store: Store, entry: Entry, max_bytes: int) -> str:
 
 def _find_changes(store: Store, entry: Entry, document: Document) -> list[str]:
     structure = store.structure(entry)
-    text = "".join(row["text"] for row in store.find_chunks(entry, 0, END_OF_TEXT))
+    text = "".join(row["text"] for row in store.find_chunks(entry))
     kinds = [locator.kind for locator in document.locators if locator.label]
     sections = structure.outline.sections
     lines = len(list(filter(None, structure.lines.labels)))
