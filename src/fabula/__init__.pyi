@@ -11,7 +11,6 @@ from .app.collection import CollectionGraph as CollectionGraph
 from .app.collection import Conversation as Conversation
 from .app.reading import Lines as Lines
 from .app.reading import Reading as Reading
-from .app.rereading import ReadingChange as ReadingChange
 from .app.volumes import ReadVolumes as ReadVolumes
 from .ask.answer import Answer as Answer
 from .ask.answer import AnswerStream as AnswerStream
@@ -22,6 +21,7 @@ from .ask.retrieve import RetrievalResult as RetrievalResult
 from .ask.scope import AskedTurn as AskedTurn
 from .ask.scope import QuestionScope as QuestionScope
 from .build.cluster import WorkerCluster as WorkerCluster
+from .build.options import BuildOptions as BuildOptions
 from .build.outcome import Outcome as Outcome
 from .build.reembed import Reembedded as Reembedded
 from .config.settings import Settings as Settings

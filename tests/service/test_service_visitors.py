@@ -223,8 +223,8 @@ def test_visitors_reach_these_routes_and_no_others(it: Served) -> None:
         *(f"GET {on_page}{end}" for end in ("", "/ask", "/compare", "/download/{format}")),
         *(f"POST {on_page}{end}" for end in ("/ask/stream", "/compare/stream")),
         *(f"GET {read}{end}" for end in ("", "/recap", "/margin", "/download/{format}")),
-        *(f"GET {read}{end}" for end in ("/trees", "/trees/picture", "/entities")),
-        *(f"GET {read}{end}" for end in ("/entities/picture", "/entities/{entity}")),
+        *(f"GET {read}{end}" for end in ("/trees", "/entities", "/{screen}/picture")),
+        f"GET {read}/entities/{{entity}}",
         *(f"{each.method} /api/v1{each.path}" for each in find_operations() if each.is_public),
         *(f"GET {on_page}/{group.lower()}" for group in list_public_groups()),
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -209,16 +208,12 @@ def _choose_collection(
 
 def _build(settings: Settings, collection: Collection, build: Build, *, is_silent: bool) -> None:
     """Build what has to be built after an operation, with its progress."""
-    from fabula.cli.commands.ingest import make_graphs
+    from fabula.cli.shared.building import build_graph
 
     if is_silent or not build.is_due:
         build_now(collection, build)
         return
-    make_graphs(
-        settings,
-        lambda source, listener: source.build(build.graph, *build.documents, listener=listener),
-        opener=lambda _: nullcontext(collection),
-    )
+    build_graph(settings, collection, build.graph, *build.documents)
 
 
 def _keep_places(

@@ -135,7 +135,7 @@ def read_text(
 
     """
     structure = collection.store.structure(entry)
-    rows = collection.store.find_chunks(entry, 0, END_OF_TEXT)
+    rows = collection.store.find_chunks(entry)
     length = rows[-1]["end"] if rows else 0
     last = length if end is None else min(end, length)
     first = min(start, last)
