@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from building import finish
 from fabula.errors import BadReply
-from fabula.graph import Owner
+from fabula.graph import REPLIES, Owner
 from fabula.graph.builds import Build, ChatStep, Piece, Start, one
 from fabula.graph.kept_replies import REPLIES_PER_NODE, keep_replies, make_nodes, read_nodes
 from fabula.graph.method import BuildText, BuildWork, Built, Known
+from fabula.graph.parts import known_of
 from fabula.models import Prompt
 from fabula.models.roles import ModelProfile
+from fabula.store import Store
+from fabula.store.export_reader import ExportReader
+from fabula.store.part_reader import read_part
+from fabula.store.whole_collection import read_collection
+from graphs import nodes, put, small_cast, small_graph
 from scripted import Models, Says, made_chunks, told
 
 CHAT = ChatStep("model", "reading", 1)
@@ -87,3 +95,25 @@ def test_replies_are_kept_in_slices() -> None:
     ]
     assert nodes[0].id != nodes[1].id
     assert read_nodes(nodes) == replies
+
+
+def test_replies_are_given_to_the_next_build_and_to_nobody_else(ready: Store) -> None:
+    text, aspects = small_graph()
+    cast = small_cast([text, aspects])
+    kept = make_nodes(cast.owner, {"a": "Anna!"}, [nodes([text], "Chunk")[-1].id])
+    put(ready, [text, aspects, replace(cast, nodes=(*cast.nodes, *kept))])
+    found = read_part(ready, cast.owner, replies=True)
+    assert known_of(found, (), {}).kept == {"a": "Anna!"}
+    assert not nodes([read_part(ready, cast.owner)], REPLIES)
+    [entry] = ready.documents("default")
+    reader = ExportReader(ready, [entry])
+    assert not [node for node in reader.nodes() if REPLIES in node.labels]
+    assert "content" not in reader.types()
+    assert "replies" not in ready.count_kinds("default", entry.id)
+    # Another server gets them.
+    rows = [row for kind, row in read_collection(ready, "default") if kind == "node"]
+    assert [row["properties"]["content"] for row in rows if REPLIES in row["labels"]] == [
+        kept[0].properties["content"]
+    ]
+    ready.remove("default", entry.id)
+    assert ready.rows("core/find_part_ids", **cast.owner._asdict(), replies=True) == []
