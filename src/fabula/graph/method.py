@@ -87,6 +87,7 @@ class Known:
         means: Averages of the facts whose names begin with `mean_`, over other documents' parts
             that were made in the same way: what a dry run can expect.
         gaps: Pieces that were asked for in vain: a build asks for them again.
+        kept: What it kept of replies, by keys (`fabula.graph.kept_replies`).
 
     """
 
@@ -96,21 +97,21 @@ class Known:
     facts: Mapping[str, Any] = field(default_factory=dict)
     means: Mapping[str, float] = field(default_factory=dict)
     gaps: tuple[Gap, ...] = ()
-
-    def answered(self, step: str) -> frozenset[str]:
-        """Return the ids of the chunks about which a model replied in a step."""
-        missing = {id for gap in self.gaps if gap.step == step for id in gap.sources}
-        return frozenset(chunk.id for chunk in self.chunks) - missing
+    kept: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build made: the content of a part, what it counted, and what no model gave."""
+    """What a build made: the content of a part, what it counted, and what no model gave.
+
+    `kept` is what the next build is to know of replies (`BuildWork.kept`).
+    """
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     facts: Mapping[str, Any] = field(default_factory=dict)
     gaps: tuple[Gap, ...] = ()
+    kept: Mapping[str, str] = field(default_factory=dict)
 
 
 PieceListener = Callable[[Sequence[Node], Sequence[Edge]], None]
@@ -128,12 +129,15 @@ class BuildWork:
             part has it. It returns at once. None: nobody wants them. A build need not give any; one
             whose `Graph.inherits` has types can't, as its nodes' sources are known at the end.
         saved: Counts, by step, the calls that the previous build made unnecessary.
+        kept: What the next build is to know, by keys: the replies of models, which `keep_replies`
+            takes in, and what the build itself keeps of them.
 
     """
 
     gaps: GapLimit = field(default_factory=GapLimit)
     pieces: PieceListener | None = None
     saved: Counter[str] = field(default_factory=Counter)
+    kept: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

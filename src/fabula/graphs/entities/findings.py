@@ -12,7 +12,6 @@ from fabula.graph.findings import Findings, FoundEntity, GivenName, JoinedNames,
 from fabula.graph.method import BuildText
 from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.labels import ENTITY, FROM_CHUNK, SOURCE, TARGET
-from fabula.graphs.entities.mapping import read_relation_mentions
 from fabula.graphs.entities.plays import is_of_scene, read_speeches
 from fabula.graphs.entities.pronouns import count_pronouns
 from fabula.graphs.entities.resolve import NameForm, NameGroup, person_or_place, resolve
@@ -36,8 +35,8 @@ def find(text: BuildText, part: Part) -> Findings:
     scenes: Counter[str] = Counter()
     for edge in part.edges:
         if edge.type == FROM_CHUNK and "from_name" in edge.properties:
-            mentions = read_relation_mentions(edge.end, 0, edge.properties)
-            scenes[edge.start] += sum(map(is_of_scene, mentions))
+            # No chunk is in two scenes.
+            scenes[edge.start] += is_of_scene(edge.properties["keywords"])
     ends = {
         type: {edge.start: edge.end for edge in part.edges if edge.type == type}
         for type in (SOURCE, TARGET)

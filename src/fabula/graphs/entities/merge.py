@@ -410,7 +410,7 @@ def _relations(
     of_name = {entity_mention.name: id for entity_mention, id in reversed(of_entities)}
     pairs: dict[tuple[str, str], list[tuple[RelationMention, bool]]] = defaultdict(list)
     for mention in sorted(set(relation_mentions), key=_relation_mention_order):
-        elsewhere = of_name if is_of_scene(mention) else {}
+        elsewhere = of_name if is_of_scene(mention.keywords) else {}
         source, target = (
             entity_of.get((mention.chunk, name)) or elsewhere.get(name, "")
             for name in (mention.source, mention.target)
