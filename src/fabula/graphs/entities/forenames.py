@@ -55,11 +55,13 @@ def _sexes() -> Mapping[str, str]:
 
 @functools.cache
 def _short() -> Mapping[str, frozenset[str]]:
-    table, short = _table(), defaultdict(set)
+    table = _table()
+    short: dict[str, set[str]] = defaultdict(set)
     for word, forms in table["short"].items():
         short[fold(word)].update(map(fold, forms.split()))
-    for name, words in table["nicknames"].items():
-        for word in words.split():
+    for row in table["nicknames"].split():
+        name, _, words = row.partition(":")
+        for word in words.split(","):
             short[fold(word)].add(fold(name))
     return {word: frozenset(forms) for word, forms in short.items()}
 

@@ -449,7 +449,8 @@ def _join_nicknames(cast: _Cast) -> None:
         if not cast.read[form].is_surname:
             bearers = cast.find_bearers(form, _is_same_forename)
             if len(bearers) == 1:
-                cast.join(form, *bearers.values(), "nickname")
+                [other] = bearers.values()
+                cast.join(form, other, "nickname")
 
 
 def _is_same_forename(word: str, other: str) -> bool:
