@@ -23,7 +23,7 @@ from fabula.text.document import Chunk, Document
 if TYPE_CHECKING:
     from fabula.graph.annotations import AnnotationLayer
     from fabula.graph.builds import Build
-    from fabula.graph.findings import Findings, GivenName, JoinedNames
+    from fabula.graph.findings import Findings
     from fabula.graph.mode import Mode
     from fabula.graph.reading_tools import ReadingTool
 
@@ -239,8 +239,6 @@ class Graph(Generic[OptionsType]):
         find: Reads what a part of a document found as values that gold annotations can be compared
             with; `fabula bench run gold` builds and measures each graph that has it.
         tools: Returns what a model that reads for itself may call where the graph is built.
-        join_names: Joins names that it is given, with the text and its language, as a build joins
-            those that it found.
         find_others: Returns what it knows about some entities in other documents, by their ids. It
             is given what returns the rows of a statement, the collection, its own settings, what
             has changed since it was built, and rows of the entities.
@@ -282,7 +280,6 @@ class Graph(Generic[OptionsType]):
     imports: bool = False
     needs_model: bool = False
     find: Callable[[BuildText, Part], Findings] | None = None
-    join_names: Callable[[Sequence[GivenName], str, str], Sequence[JoinedNames]] | None = None
     tools: Callable[[], tuple[ReadingTool, ...]] = _no_tools
     find_others: Callable[..., Mapping[str, OtherEntities]] | None = None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from fabula.errors import BadReply
@@ -46,7 +46,6 @@ from fabula.graphs.entities.part_facts import EntityReplies, count_facts
 from fabula.graphs.entities.person_names import recognise_persons
 from fabula.graphs.entities.placeholders import EntityPlaceholders
 from fabula.graphs.entities.plays import add_speakers, read_speeches, tell_speakers_apart
-from fabula.graphs.entities.pronouns import Pronouns, count_pronouns
 from fabula.graphs.entities.records import DESCRIPTIONS
 from fabula.graphs.entities.rules import extract_entities
 from fabula.graphs.entities.triples import StatedTriple, ask_triples, join_facts
@@ -107,7 +106,6 @@ def build(
         language=text.document.language,
         decisions=decisions,
         ordinary=_ordinary(text),
-        pronouns=_pronouns(extraction, text),
     )
     if resolved.resolution.doubtful and not models.offline:
         doubtful = resolved.resolution.doubtful
@@ -240,15 +238,6 @@ def quote(
         )
         for id, subject in statements.items()
     }
-
-
-def _pronouns(extraction: Extraction, text: BuildText) -> dict[str, Pronouns]:
-    """How many pronouns of a man and of a woman follow each name that the text prints."""
-    places: dict[str, list[int]] = defaultdict(list)
-    for mention in extraction.mentions:
-        for form, starts in mention.names.items():
-            places[form] += starts
-    return count_pronouns(places, text.document.text, text.document.language)
 
 
 def _ordinary(text: BuildText) -> frozenset[str]:
