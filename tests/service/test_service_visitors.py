@@ -216,7 +216,7 @@ def test_visitors_reach_these_routes_and_no_others(it: Served) -> None:
     read = f"{on_page}/d/{{document}}"
     assert reached == {
         "GET /",
-        *(f"GET {below}{end}" for end in ("/export", "/modes", "/aspects", "/examples")),
+        f"GET {below}/export",
         *(f"GET {book}{end}" for end in ("/text", "/export")),
         f"GET {book}/plot.{{kind}}",
         *(f"POST {below}{end}" for end in ("/ask", "/ask/cost", "/search", "/compare")),

@@ -9,7 +9,6 @@ from fastapi import APIRouter
 from fabula.service.api import (
     annotation_layers,
     asking,
-    choices,
     collections,
     documents,
     jobs,
@@ -27,7 +26,6 @@ ROUTERS = (
     jobs.router,
     queries.router,
     annotation_layers.router,
-    choices.router,
     session.router,
 )
 """In the order of the OpenAPI document."""

@@ -20,6 +20,7 @@ from fabula.models.prefixes import split_space_name
 from fabula.models.stop import Stop
 from fabula.operations import asking as operations
 from fabula.operations.asking import MAX_MODES, ComparedAnswer, find_shared_passages
+from fabula.operations.choices import TEXT_MODES, list_aspects, list_modes
 from fabula.operations.conversations import (
     ConversationSummary,
     ConversationTurn,
@@ -28,11 +29,10 @@ from fabula.operations.conversations import (
     remove_conversation,
     show_conversation,
 )
+from fabula.operations.example_questions import ExampleQuestion, suggest_questions
 from fabula.operations.kit import Asker, find_operation
 from fabula.service.core import asking
 from fabula.service.core.asking import Question
-from fabula.service.core.choices import TEXT_MODES, aspects_of, modes_of
-from fabula.service.core.example_questions import ExampleQuestion, suggest_questions
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_cross_site
 from fabula.service.http.dependencies import FilledCollection, Reader, State
@@ -123,7 +123,7 @@ async def ask(
             "draft": draft,
             "options": options,
             "answer": answer,
-            "aspects": [each.name for each in aspects_of(collection) if each.there],
+            "aspects": [each.name for each in list_aspects(collection).rows if each.there],
             "chosen_aspects": aspect,
             "kinds": KINDS,
             "chosen_kinds": kind,
@@ -379,10 +379,10 @@ def _previous_conversations(collection: Collection, asker: Asker) -> list[Conver
     return [conversation for conversation in found.rows if conversation.turns]
 
 
-def _suggest(collection: Collection, document: str, until: str) -> list[ExampleQuestion]:
+def _suggest(collection: Collection, document: str, until: str) -> Sequence[ExampleQuestion]:
     """Return example questions; none about a document or place that there is not."""
     try:
-        return suggest_questions(collection.as_read(document, until), document)
+        return suggest_questions(collection.as_read(document, until), document).rows
     except FabulaError:
         return []
 
@@ -425,7 +425,7 @@ def _explain_unready(collection: Collection) -> dict[str, str]:
 def _choices(collection: Collection, document: str) -> dict[str, Any]:
     """Return the modes with their descriptions, and the documents, to choose from."""
     groups: dict[str, list[tuple[str, str]]] = {TEXT_MODES: []}
-    for mode in modes_of(collection):
+    for mode in list_modes(collection).rows:
         if mode.ready:
             groups.setdefault(mode.group, []).append((mode.name, mode.sentence))
     return {

@@ -33,10 +33,10 @@ from fabula.jobs.start import (
 )
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.prefixes import split_space_name
+from fabula.operations.choices import lacks_model, title_of
 from fabula.operations.documents import drop_graph, remove_document, show_document
 from fabula.operations.kit import find_operation
 from fabula.operations.parameters import MAX_ROWS
-from fabula.service.core.choices import lacks_model, title_of
 from fabula.service.core.errors import Problem, status_of
 from fabula.service.core.views import document_of, read_text
 from fabula.service.http import files

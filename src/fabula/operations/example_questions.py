@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fabula.app.collection import Collection
 from fabula.graph.findings import PERSON, PLACE
 from fabula.graphs.entities.known_until import list_entities
+from fabula.operations.kit import operation
+from fabula.operations.parameters import Document
+
+if TYPE_CHECKING:
+    from fabula.app.collection import Collection
 
 MAX_EXAMPLES = 5
 """Questions that are suggested at once."""
@@ -36,18 +40,36 @@ class ExampleQuestion:
     title: str
 
 
-def suggest_questions(collection: Collection, document: str = "") -> list[ExampleQuestion]:
-    """Return questions that a reader of a collection could ask.
+@dataclass(frozen=True)
+class ExampleQuestions:
+    """Questions that somebody could ask."""
+
+    total: int
+    rows: tuple[ExampleQuestion, ...]
+
+
+@operation(
+    "/collections/{collection}/examples",
+    group="Choices",
+    command="examples",
+    positional=["document"],
+    hides_unread=True,
+    is_public=True,
+    has_screen=False,
+    examples=("examples", 'examples "A Christmas Carol"'),
+)
+def suggest_questions(collection: Collection, document: Document = "") -> ExampleQuestions:
+    """List questions that a reader of a collection could ask, made without a model.
 
     They are about the people and places that are mentioned most, where the books have the graph
     that knows them; otherwise about the books by their titles. Nobody is named whom the text names
     only after what was read.
-
-    Args:
-        collection: The collection.
-        document: The id of a document to ask about; '' for any.
-
     """
+    found = tuple(_suggest(collection, document))
+    return ExampleQuestions(len(found), found)
+
+
+def _suggest(collection: Collection, document: str) -> list[ExampleQuestion]:
     rows = list_entities(collection.store, collection.filters(document), limit=MAX_ENTITIES)
     rows = [
         row
