@@ -14,9 +14,9 @@ from .app.reading import Reading as Reading
 from .app.volumes import ReadVolumes as ReadVolumes
 from .ask.answer import Answer as Answer
 from .ask.answer import AnswerStream as AnswerStream
-from .ask.checked_quotation import CheckedQuotation as CheckedQuotation
-from .ask.checked_quotation import WeakCitation as WeakCitation
 from .ask.query import Query as Query
+from .ask.quotations.checked import CheckedQuotation as CheckedQuotation
+from .ask.quotations.checked import WeakCitation as WeakCitation
 from .ask.retrieve import RetrievalResult as RetrievalResult
 from .ask.scope import AskedTurn as AskedTurn
 from .ask.scope import QuestionScope as QuestionScope

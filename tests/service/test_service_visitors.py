@@ -152,7 +152,7 @@ def test_what_a_visitor_may_do_by_the_api(
         assert visitor.get(f"{BASE}/tales{path}").status_code == 200, path
     answer = visitor.post(f"{BASE}/tales/ask", json=QUESTION)
     assert (answer.status_code, answer.json()["offline"]) == (200, True)
-    assert visitor.post(f"{BASE}/tales/search", json=QUESTION).json()["hits"]
+    assert visitor.post(f"{BASE}/tales/search", json=QUESTION).json()["rows"]
     assert endpoint.calls == before, "no model was asked"
     assert visitor.get(f"/c/tales/d/{id}/download/txt").text.startswith("CHAPTER I")
 

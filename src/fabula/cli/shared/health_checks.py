@@ -10,7 +10,7 @@ from functools import partial
 from fabula.app.collection import Collection
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import FabulaError
-from fabula.models.address import redact_url
+from fabula.models.endpoint.address import redact_url
 from fabula.models.providers import LOCAL, split_provider
 from fabula.packages import BESIDE, describe_missing
 from fabula.store import Store, schema

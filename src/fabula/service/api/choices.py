@@ -8,9 +8,9 @@ from fastapi import APIRouter, Query
 
 from fabula.graph.reading_place import MAX_PLACE
 from fabula.service.core.choices import (
-    AspectView,
-    ModeView,
-    SettingView,
+    AspectDescription,
+    ModeDescription,
+    SettingDescription,
     all_modes,
     aspects_in_force,
     aspects_of,
@@ -26,27 +26,27 @@ router = APIRouter(tags=["choices"])
 
 
 @router.get("/modes", summary="List the modes")
-def list_modes(caller: Reader) -> list[ModeView]:
+def list_modes(caller: Reader) -> list[ModeDescription]:
     """List all installed modes by name."""
     return all_modes()
 
 
 @router.get("/collections/{collection}/modes", summary="List the modes of a collection")
 @declare(is_public=True)
-def list_modes_of(collection: FilledCollection, caller: Reader) -> list[ModeView]:
+def list_modes_of(collection: FilledCollection, caller: Reader) -> list[ModeDescription]:
     """List all modes, and whether the collection has the graph that each one needs."""
     return modes_of(collection)
 
 
 @router.get("/aspects", summary="List the aspects")
-def list_aspects(state: State, caller: Reader) -> list[AspectView]:
+def list_aspects(state: State, caller: Reader) -> list[AspectDescription]:
     """List the aspects of the current aspect set, by which books are summarised."""
     return aspects_in_force(state.app.settings)
 
 
 @router.get("/collections/{collection}/aspects", summary="List the aspects of a collection")
 @declare(is_public=True)
-def list_aspects_of(collection: FilledCollection, caller: Reader) -> list[AspectView]:
+def list_aspects_of(collection: FilledCollection, caller: Reader) -> list[AspectDescription]:
     """List the aspects of the current aspect set, and further ones that the collection has."""
     return aspects_of(collection)
 
@@ -70,6 +70,6 @@ def list_examples(
 
 
 @router.get("/settings", summary="List the settings")
-def list_settings(state: State, caller: Reader) -> list[SettingView]:
+def list_settings(state: State, caller: Reader) -> list[SettingDescription]:
     """List the settings for answering questions; admins see all settings except secrets."""
     return settings_of(state.app.settings, caller)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import to_jsonable_python
@@ -16,7 +17,6 @@ from fabula.graph.hits import Filters
 from fabula.graph.installed import graph, graphs
 from fabula.graph.mode import Mode
 from fabula.jobs.callers import Caller
-from fabula.service.core.views import View
 
 CHOSEN = (
     *(option.setting for option in query_options().values() if option.setting),
@@ -40,7 +40,8 @@ def lacks_model(collection: Collection, name: str) -> bool:
     return graph(name).needs_model and collection.settings.offline
 
 
-class ModeOptionView(View):
+@dataclass(frozen=True)
+class ModeOption:
     """A setting of a mode's own."""
 
     name: str
@@ -48,7 +49,8 @@ class ModeOptionView(View):
     default: Any
 
 
-class ModeView(View):
+@dataclass(frozen=True)
+class ModeDescription:
     """A way to find passages.
 
     It walks `graph`, where it needs one; `documents` are how many have that, and `ready` is whether
@@ -62,12 +64,13 @@ class ModeView(View):
     group: str
     graph: str
     uses: list[str]
-    knobs: list[ModeOptionView]
+    knobs: list[ModeOption]
     documents: int | None = None
     ready: bool | None = None
 
 
-class AspectView(View):
+@dataclass(frozen=True)
+class AspectDescription:
     """An aspect by which books are summarised; `there` is whether the collection has it."""
 
     name: str
@@ -75,7 +78,8 @@ class AspectView(View):
     there: bool | None = None
 
 
-class SettingView(View):
+@dataclass(frozen=True)
+class SettingDescription:
     """A setting, its value in force, and what it is."""
 
     name: str
@@ -83,12 +87,12 @@ class SettingView(View):
     about: str
 
 
-def all_modes() -> list[ModeView]:
+def all_modes() -> list[ModeDescription]:
     """Return all modes by name."""
     return [_mode_view(name, mode) for name, mode in modes().items()]
 
 
-def modes_of(collection: Collection) -> list[ModeView]:
+def modes_of(collection: Collection) -> list[ModeDescription]:
     """All modes, each with how many documents of a collection have the graph that it walks."""
     walked = {mode.graph for mode in modes().values()} - {""}
     counts = count_parts(collection.store, walked, Filters(collection.name))
@@ -97,23 +101,25 @@ def modes_of(collection: Collection) -> list[ModeView]:
     ]
 
 
-def aspects_in_force(settings: Settings) -> list[AspectView]:
+def aspects_in_force(settings: Settings) -> list[AspectDescription]:
     """Return the aspects of the set in force."""
-    return [AspectView(name=name, description=text) for name, text in _aspects(settings).items()]
+    return [
+        AspectDescription(name=name, description=text) for name, text in _aspects(settings).items()
+    ]
 
 
-def aspects_of(collection: Collection) -> list[AspectView]:
+def aspects_of(collection: Collection) -> list[AspectDescription]:
     """Return the aspects of the set in force, and others that a collection has."""
     space = collection.space()
     there = [name for name in (space.aspects if space else ()) if name]
     descriptions = _aspects(collection.settings)
     return [
-        AspectView(name=name, description=descriptions.get(name, ""), there=name in there)
+        AspectDescription(name=name, description=descriptions.get(name, ""), there=name in there)
         for name in dict.fromkeys([*descriptions, *there])
     ]
 
 
-def settings_of(settings: Settings, caller: Caller) -> list[SettingView]:
+def settings_of(settings: Settings, caller: Caller) -> list[SettingDescription]:
     """Return the settings in force that a caller may see.
 
     Everybody sees those that say how questions are answered; an admin of all collections sees all
@@ -121,14 +127,14 @@ def settings_of(settings: Settings, caller: Caller) -> list[SettingView]:
     """
     values = settings.values()
     return [
-        SettingView(name=name, value=values[name], about=field.description or "")
+        SettingDescription(name=name, value=values[name], about=field.description or "")
         for name, field in setting_fields().items()
         if name in values and (name in CHOSEN or (caller.may_all and name not in SECRET))
     ]
 
 
-def _mode_view(name: str, mode: Mode, documents: int | None = None) -> ModeView:
-    return ModeView(
+def _mode_view(name: str, mode: Mode, documents: int | None = None) -> ModeDescription:
+    return ModeDescription(
         name=name,
         about=mode.about,
         sentence=mode.sentence or mode.about,
@@ -136,7 +142,7 @@ def _mode_view(name: str, mode: Mode, documents: int | None = None) -> ModeView:
         graph=mode.graph,
         uses=list(mode.uses),
         knobs=[
-            ModeOptionView(
+            ModeOption(
                 name=knob,
                 about=field.description or "",
                 default=to_jsonable_python(field.get_default(call_default_factory=True)),

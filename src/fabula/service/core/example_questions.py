@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from fabula.app.collection import Collection
 from fabula.graph.findings import PERSON, PLACE
 from fabula.graphs.entities.known_until import list_entities
-from fabula.service.core.views import View
 
 MAX_EXAMPLES = 5
 """Questions that are suggested at once."""
@@ -24,7 +24,8 @@ MIN_SHARE = 0.02
 """The same for long books: the share of the mentions of whom the books mention most."""
 
 
-class ExampleQuestion(View):
+@dataclass(frozen=True)
+class ExampleQuestion:
     """A question that somebody could ask, and the document that it is about.
 
     `document` is its id, and `title` is its title.
