@@ -25,15 +25,14 @@ from fabula.app.collection import Collection
 from fabula.app.shown_answer import ShownAnswer, ShownHits
 from fabula.ask.query import USUAL_MODE, query_options
 from fabula.errors import FabulaError, Forbidden, NotFound, SettingsError, did_you_mean
-from fabula.graph.entries import Entry
 from fabula.jobs.callers import Caller, Role
 from fabula.jobs.start import IngestOptions, begin_ingest, text_item
 from fabula.models.stop import Stop
 from fabula.operations.kit import Operation, find_operations
+from fabula.operations.texts import read
 from fabula.service.core import asking
 from fabula.service.core.asking import Question
 from fabula.service.core.errors import public_message
-from fabula.service.core.views import END_OF_TEXT
 from fabula.service.http.streams import run_while_connected
 from fabula.service.state import ServiceState
 from fabula.text.names import quote_name
@@ -41,8 +40,6 @@ from fabula.text.tokens import count
 
 MAX_RESULT_TOKENS = 4000
 """Tokens of all texts in one result."""
-MAX_READ_CHARACTERS = 8000
-"""Characters of the text that one call of `read` returns."""
 MAX_HITS = 50
 INSTRUCTIONS = (
     "Long narrative texts, read as graphs: passages of the text, summaries by aspect (plot, "
@@ -79,20 +76,6 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
-class TextRange(BaseModel):
-    """The text of a range of characters; continue reading at `next`, which is None at the end."""
-
-    document: str
-    title: str
-    section: str
-    pages: str
-    lines: str
-    start: int
-    end: int
-    text: str
-    next: int | None = None
-
-
 class _HasText(Protocol):
     @property
     def text(self) -> str: ...
@@ -123,7 +106,6 @@ def make_mcp(state: ServiceState, person: Caller | None = None) -> MCPServer:
         log_level="WARNING",
     )
     access = _Access(state, person)
-    _add_reading(server, access)
     _add_asking(server, access)
     _add_writing(server, access)
     for operation in find_operations():
@@ -232,40 +214,6 @@ def _report_errors(tool: Callable[Parameters, Result]) -> Callable[Parameters, R
             raise ToolError(public_message(error)) from error
 
     return run
-
-
-def _add_reading(server: MCPServer, access: _Access) -> None:
-    @server.tool(annotations=READ_ONLY)
-    @_report_errors
-    def read(
-        context: Context[Any, Any],
-        collection: CollectionName,
-        document: DocumentName,
-        start: Annotated[int, Field(ge=0, le=END_OF_TEXT, description="first character")] = 0,
-        end: Annotated[
-            int,
-            Field(
-                ge=0,
-                le=END_OF_TEXT,
-                description="character after the last one; 0 for as many as one call returns",
-            ),
-        ] = 0,
-        section: Annotated[
-            str,
-            Field(
-                description="start at the section with this heading or path, as 'BOOK NINE CHAPTER "
-                "XI', or at a page, as 'p. 113', instead of `start`"
-            ),
-        ] = "",
-        until: ReadUntil = "",
-    ) -> TextRange:
-        """Read the text itself as the book prints it, at most 8,000 characters in one call."""
-        source = access.collection(context, collection).as_read(document, until)
-        entry = source.document(document)
-        if section:
-            lines = source.read(entry.id, section).lines
-            start = next(line.start + line.lit[0][0] for line in lines if line.lit)
-        return _read_range(source, entry, start, end or start + MAX_READ_CHARACTERS)
 
 
 def _question(options: dict[str, Any], **arguments: Any) -> Question:
@@ -394,7 +342,8 @@ def _add_operation(server: MCPServer, access: _Access, operation: Operation) -> 
         access.require(caller, operation.role, in_all=is_for_all)
         source = access.collection(session, collection) if operation.has_collection else None
         result = access.state.run_operation(caller, operation, source, values)
-        return operation.to_json(_fit_rows(result))
+        shortened = result.shorten() if hasattr(result, "shorten") else _fit_rows(result)
+        return operation.to_json(shortened)
 
     own = inspect.Parameter.KEYWORD_ONLY
     declared = [
@@ -467,9 +416,7 @@ def _add_resources(server: MCPServer, access: _Access) -> None:
     def document(context: Context[Any, Any], collection: str, document: str) -> str:
         """The first 8,000 characters of a document's text."""
         with report_missing():
-            source = access.collection(context, collection)
-            entry = source.document(document)
-            return _read_range(source, entry, 0, MAX_READ_CHARACTERS).text
+            return read(access.collection(context, collection), document).shorten().text
 
     @server.resource("fabula://{collection}/{document}/{start}-{end}", mime_type="text/plain")
     def stretch(
@@ -478,7 +425,7 @@ def _add_resources(server: MCPServer, access: _Access) -> None:
         """A range of characters of a document's text, at most 8,000."""
         with report_missing():
             source = access.collection(context, collection)
-            return _read_range(source, source.document(document), start, end).text
+            return read(source, document, start, end).shorten().text
 
 
 def _add_prompts(server: MCPServer) -> None:
@@ -515,31 +462,3 @@ def _take_fitting(items: Iterable[Item]) -> Iterator[Item]:
         if left < 0 and index:
             return
         yield item
-
-
-def _read_range(collection: Collection, entry: Entry, start: int, end: int) -> TextRange:
-    """Read at most MAX_READ_CHARACTERS between two characters. Raises NotFound."""
-    store = collection.store
-    if start >= store.until:
-        raise NotFound(f"That place of {entry.title} comes after what was read.")
-    end = min(end, start + MAX_READ_CHARACTERS, store.until)
-    rows = store.find_chunks(entry, start, end)
-    if not rows or start >= end:
-        raise NotFound(f"{entry.title} has no characters {start}-{end}.")
-    first = rows[0]["start"]
-    chunks = "".join(row["text"] for row in rows)
-    text = chunks[start - first : end - first]
-    reached = start + len(text)
-    structure = store.structure(entry)
-    more = reached < rows[-1]["end"] or bool(store.find_chunks(entry, reached, reached + 1))
-    return TextRange(
-        document=entry.id,
-        title=entry.title,
-        section=rows[0]["section"],
-        pages=structure.pages.range([(start, reached)]),
-        lines=structure.lines.range([(start, reached)]),
-        start=start,
-        end=reached,
-        text=text,
-        next=reached if more else None,
-    )

@@ -9,13 +9,11 @@ from fastapi import APIRouter
 from fabula.service.api import (
     annotation_layers,
     asking,
-    choices,
     collections,
     conversations,
     documents,
     jobs,
     operations,
-    queries,
     session,
     uploads,
 )
@@ -27,9 +25,7 @@ ROUTERS = (
     asking.router,
     conversations.router,
     jobs.router,
-    queries.router,
     annotation_layers.router,
-    choices.router,
     session.router,
 )
 """In the order of the OpenAPI document."""

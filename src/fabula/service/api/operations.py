@@ -11,7 +11,7 @@ from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi import Path as InPath
 from pydantic import ConfigDict, create_model
 
-from fabula.jobs.callers import Role
+from fabula.jobs.callers import Caller, Role
 from fabula.operations.kit import Operation, Parameter, find_operations
 from fabula.service.http.dependencies import (
     Admin,
@@ -22,8 +22,11 @@ from fabula.service.http.dependencies import (
     VisibleCollection,
     Writer,
 )
-from fabula.service.http.etags import respond_with_own_etag
+from fabula.service.http.etags import respond_with_etag
+from fabula.service.http.files import send_file
 from fabula.service.http.route_rules import declare
+from fabula.service.http.streams import accepts
+from fabula.service.state import ServiceState
 
 CALLERS: Mapping[Role, Any] = {"read": Reader, "write": Writer, "admin": Admin}
 BODY = "body"
@@ -35,6 +38,8 @@ def make_router() -> APIRouter:
     """Return a route for each installed operation, listed under its group."""
     router = APIRouter()
     for operation in find_operations():
+        has_no_json = operation.status == NO_CONTENT or operation.is_file
+        sent: dict[str, Any] = {"response_class": Response} if operation.is_file else {}
         router.add_api_route(
             operation.path,
             declare(max_body_bytes=operation.max_body_bytes, is_public=operation.is_public)(
@@ -42,11 +47,12 @@ def make_router() -> APIRouter:
             ),
             methods=[operation.method],
             status_code=operation.status,
-            response_model=None if operation.status == NO_CONTENT else operation.result,
+            response_model=None if has_no_json else operation.result,
             responses={202: {"model": operation.result}} if operation.starts_job else None,
             summary=operation.summary,
             description=operation.description,
             tags=[operation.group.lower()],
+            **sent,
         )
     return router
 
@@ -63,14 +69,10 @@ def _make_endpoint(operation: Operation) -> Callable[..., Any]:
         if body := values.pop(BODY, None):
             values |= body.model_dump()
         result = service_state.run_operation(caller, operation, collection, values)
-        if operation.status == NO_CONTENT:
-            return Response(status_code=NO_CONTENT)
         if operation.starts_job and result.job:
             response.status_code = 202
             response.headers["Location"] = f"/api/v1/jobs/{result.job}"
-        if operation.method != "GET":
-            return result
-        return respond_with_own_etag(request, operation.result_type.dump_json(result))
+        return _respond(request, operation, service_state, caller, result)
 
     in_path = set(re.findall(r"{(\w+)}", operation.path))
     others = [each for each in operation.offered if each.name not in in_path]
@@ -112,6 +114,22 @@ def _make_endpoint(operation: Operation) -> Callable[..., Any]:
     )
     answer.__name__ = operation.function.__name__
     return answer
+
+
+def _respond(
+    request: Request, operation: Operation, state: ServiceState, caller: Caller, result: Any
+) -> Any:
+    """Return what FastAPI makes a response of."""
+    if operation.is_file:
+        return send_file(state, caller, result)
+    if operation.status == NO_CONTENT:
+        return Response(status_code=NO_CONTENT)
+    if operation.method != "GET":
+        return result
+    if hasattr(result, "to_text") and accepts(request.headers.get("accept", ""), "text/plain"):
+        text = result.to_text().encode("utf-8", "surrogatepass")
+        return respond_with_etag(request, text, "text/plain; charset=utf-8")
+    return respond_with_etag(request, operation.result_type.dump_json(result), "application/json")
 
 
 def _describe(parameter: Parameter, kind: Callable[..., Any]) -> Any:

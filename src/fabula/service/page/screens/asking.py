@@ -18,11 +18,16 @@ from fabula.graph import TEXT
 from fabula.graph.installed import graphs
 from fabula.models.prefixes import split_space_name
 from fabula.models.stop import Stop
+from fabula.operations.choices import (
+    TEXT_MODES,
+    ExampleQuestion,
+    list_aspects,
+    list_examples,
+    list_modes,
+)
 from fabula.service.core import asking
 from fabula.service.core.asking import ComparedAnswer, Comparison, Question, find_shared_passages
-from fabula.service.core.choices import TEXT_MODES, aspects_of, modes_of
 from fabula.service.core.conversations import ConversationView, ConversationWhole, TurnView
-from fabula.service.core.example_questions import ExampleQuestion, suggest_questions
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_cross_site
 from fabula.service.http.dependencies import Caller, FilledCollection, Reader, State
@@ -113,7 +118,7 @@ async def ask(
             "draft": draft,
             "options": options,
             "answer": answer,
-            "aspects": [each.name for each in aspects_of(collection) if each.there],
+            "aspects": [each.name for each in list_aspects(collection).rows if each.there],
             "chosen_aspects": aspect,
             "kinds": KINDS,
             "chosen_kinds": kind,
@@ -368,10 +373,10 @@ def _previous_conversations(
     return [conversation for conversation in page.items if conversation.turns]
 
 
-def _suggest(collection: Collection, document: str, until: str) -> list[ExampleQuestion]:
+def _suggest(collection: Collection, document: str, until: str) -> Sequence[ExampleQuestion]:
     """Return example questions; none about a document or place that there is not."""
     try:
-        return suggest_questions(collection.as_read(document, until), document)
+        return list_examples(collection.as_read(document, until), document).rows
     except FabulaError:
         return []
 
@@ -414,7 +419,7 @@ def _explain_unready(collection: Collection) -> dict[str, str]:
 def _choices(collection: Collection, document: str) -> dict[str, Any]:
     """Return the modes with their descriptions, and the documents, to choose from."""
     groups: dict[str, list[tuple[str, str]]] = {TEXT_MODES: []}
-    for mode in modes_of(collection):
+    for mode in list_modes(collection).rows:
         if mode.ready:
             groups.setdefault(mode.group, []).append((mode.name, mode.sentence))
     return {
