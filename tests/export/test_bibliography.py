@@ -196,7 +196,6 @@ def test_the_last_answers_citations_are_opened_by_their_numbers(
     number = str(json.loads(kept.read_text())["citations"][0]["number"])
     before = kept.read_text()
     run("query", "Where did Boris walk?", "--json")
-    run("query", "Where did Boris walk?", "--no-answer")
     assert kept.read_text() == before, "what a program asks is nobody's last answer"
     # Wherever it was asked.
     shown = run("read", number, "--collection", "other")

@@ -359,7 +359,7 @@ def test_nothing_is_printed_in_another_order_than_it_is_stored(
         ["show", "turned.txt"],
         ["read", "turned.txt"],
         ["query", "Who lit the lamp?"],
-        ["query", "Who lit the lamp?", "--no-answer"],
+        ["search", "Who lit the lamp?"],
         ["query", "Who lit the lamp?", "--json"],
         ["cypher", "-e", "MATCH (d:Document) RETURN d.title"],
         ["remove", "turned.txt", "--yes"],

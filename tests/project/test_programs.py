@@ -49,8 +49,9 @@ from fabula.graph.explore import AnalystQuery
 from fabula.graph.trace import Trace
 from fabula.models.counted import Meter
 from fabula.models.progress import Progress
+from fabula.operations.kit import find_operation
 from fabula.server import ProgressReport
-from fabula.service.core.asking import Comparison, Question
+from fabula.service.core.asking import Question
 from fabula.store import Store
 from fabula.text.document import Chunk, Document
 from fabula_scholar.pictures.plotting import Plotted
@@ -153,7 +154,9 @@ def test_an_option_of_a_question_is_declared_once_and_is_the_same_everywhere() -
             assert (setting.default, setting.description) == (option.default, option.description)
     assert {option.setting for option in options.values()} - {""} <= {*ASKING}
     assert Question.model_fields.keys() - options.keys() == {"question", "conversation", "note"}
-    assert Comparison.model_fields.keys() - options.keys() == {"question", "modes"}
+    assert {*find_operation("search").check({"question": "Who?"})} - {*options} == {
+        *("question", "asker")
+    }
     # Their bounds are those of the library, or closer ones.
     assert options.keys() - Question.model_fields.keys() == set()
     for given in ({"k": 0}, {"diversity": 2}, {"context_tokens": 15}, {"expand": "parent"}):

@@ -51,6 +51,7 @@ VERBS = (
 LABELS = {"Document", "Chunk", "Part", "Collection", "Schema", "Lock", "Staged", "Retired"}
 LABELS |= {"AnnotationSlice", "Decision"}
 LABELS |= {"Passage", "Passage256", "PassageText", "Element", "Element256", "ElementText", "Gap"}
+LABELS |= {"Replies"}
 TYPES = {"FROM_DOCUMENT", "FIRST_CHUNK", "NEXT_CHUNK", "PART_OF", "LACKS"}
 """All that the core calls nodes and edges; a graph's own are on its closed lists."""
 OF_SERVICE = {"ServiceConversation", "ServiceTurn", "TURN_OF"}

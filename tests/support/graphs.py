@@ -31,7 +31,6 @@ from fabula.graphs.entities.triples import StatedTriple, Triple
 from fabula.graphs.entities.values import (
     Entities,
     Entity,
-    Extraction,
     Mention,
     Relation,
     RelationMention,
@@ -154,7 +153,6 @@ def small_cast(parts: Sequence[Part], seed: int = 30_000) -> Part:
     facts = [Triple(triple_id(document, "anna", "met", "boris"), "Anna", "met", "Boris", (fact,))]
     said_of = {one.id: mapping.Description(f"about {one.id}", "") for one in entities}
     said_of[identity] = mapping.Description("They met.", "")
-    extraction = Extraction(tuple(one for each in entities for one in each.mentions), ties)
     made = [
         replace(node, embedding=vector(seed + number))
         for number, node in enumerate(mapping.nodes_of(cast, facts, said_of, chunks, "model"))
@@ -162,7 +160,7 @@ def small_cast(parts: Sequence[Part], seed: int = 30_000) -> Part:
     return Part(
         parts[0].owner._replace(graph="entities"),
         tuple(made),
-        tuple(mapping.edges_of(cast, facts, extraction)),
+        tuple(mapping.edges_of(cast, facts)),
         Record({"graph": "entities", "rests_on": {"text": parts[0].record.fingerprint}}),
         frozenset({labels.ENTITY, labels.RELATION, labels.TRIPLE}),
     )

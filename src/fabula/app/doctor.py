@@ -10,7 +10,7 @@ from functools import partial
 from fabula.app.collection import Collection
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import FabulaError
-from fabula.models.address import redact_url
+from fabula.models.endpoint.address import redact_url
 from fabula.models.providers import LOCAL, split_provider
 from fabula.packages import BESIDE, describe_missing
 from fabula.store import Store, schema
@@ -163,11 +163,9 @@ def _embeddings(collection: Collection) -> str:
 def _model(model: str, ask: Callable[[], object]) -> str:
     if model in (OFFLINE, STATIC):
         return f"{model}, which needs no endpoint"
-    if split_provider(model)[0] == LOCAL:
-        ask()
-        return f"{model}, which runs on this machine, answers"
     ask()
-    return f"{model} answers"
+    is_local = split_provider(model)[0] == LOCAL
+    return f"{model}{', which runs on this machine,' if is_local else ''} answers"
 
 
 def _run_check(name: str, check: Callable[[], str]) -> DoctorCheck:

@@ -27,12 +27,12 @@ from fabula.models.batch_interface import InterfaceRefused
 from fabula.models.batch_options import BatchOptions, BatchProgress
 from fabula.models.batch_store import MAX_FILE_BYTES, MAX_LINES, BatchRow, CollectedCall
 from fabula.models.batched import BatchCalls, save_live_vectors
-from fabula.models.endpoint_client import Method
-from fabula.models.endpoint_errors import NamedModel
-from fabula.models.model_call import ModelCall
-from fabula.models.openai import CHAT_PATH, EMBEDDINGS_PATH
-from fabula.models.parameters import Parameters
-from fabula.models.payload import object_or_empty, text_or_empty
+from fabula.models.endpoint.call import ModelCall
+from fabula.models.endpoint.client import Method
+from fabula.models.endpoint.errors import NamedModel
+from fabula.models.endpoint.openai import CHAT_PATH, EMBEDDINGS_PATH
+from fabula.models.endpoint.parameters import Parameters
+from fabula.models.endpoint.payload import object_or_empty, text_or_empty
 from fabula.models.purpose import Purpose
 
 LOG = logging.getLogger("fabula")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from fabula.errors import FabulaError
-from fabula.models.parameters import Parameters
+from fabula.models.endpoint.parameters import Parameters
 from fabula.models.usage import Usage
 
 FILE = "batches.sqlite"

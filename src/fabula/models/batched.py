@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +23,13 @@ from fabula.models.batch_store import BatchAnswer, BatchStore, CollectedCall
 from fabula.models.budget import Budgets
 from fabula.models.cache import ReplyCache, chat_key, embedding_key
 from fabula.models.counted import CountedChat, UsageCounter
-from fabula.models.endpoint import Endpoint
-from fabula.models.endpoint_errors import NamedModel
-from fabula.models.learned_behaviour import LearnedBehaviour
-from fabula.models.model_call import Body, ModelCall
-from fabula.models.openai import CHAT_PATH, EMBEDDINGS_PATH, OpenAIChat, OpenAIEmbedder
-from fabula.models.parameters import Parameters
-from fabula.models.payload import Json
+from fabula.models.endpoint.call import Body, ModelCall
+from fabula.models.endpoint.endpoint import Endpoint
+from fabula.models.endpoint.errors import NamedModel
+from fabula.models.endpoint.learned import LearnedBehaviour
+from fabula.models.endpoint.openai import CHAT_PATH, EMBEDDINGS_PATH, OpenAIChat, OpenAIEmbedder
+from fabula.models.endpoint.parameters import Parameters
+from fabula.models.endpoint.payload import Json
 from fabula.models.purpose import Purpose
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
@@ -179,7 +179,7 @@ class BatchCalls:
 
 
 class BatchedEndpoint:
-    """Answers the calls that one prompt or text makes: `fabula.models.model_call.CallsModels`.
+    """Answers the calls that one prompt or text makes: `fabula.models.endpoint.call.CallsModels`.
 
     It stands in the place of an endpoint, so that a reply is read as one of a live call is.
     """
@@ -255,7 +255,7 @@ class BatchedEndpoint:
             raise self._calls.endpoint.batches.line_error(status, content, role)
         return dict(content)
 
-    def events(self, call: ModelCall) -> Iterator[Json]:
+    def events(self, call: ModelCall) -> Generator[Json]:
         """Yield nothing: no batch has streams."""
         raise NotImplementedError("A batch has no streams.")
 

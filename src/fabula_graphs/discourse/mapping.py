@@ -1,16 +1,13 @@
-"""Convert events and links to nodes and edges, and back."""
+"""Convert events and links to nodes and edges."""
 
 from __future__ import annotations
 
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from fabula.graph import Edge, Node
-from fabula.graph.method import Known
 from fabula.text import tokens
 from fabula.text.document import Chunk
 from fabula_graphs.discourse import ids
@@ -18,39 +15,17 @@ from fabula_graphs.discourse.labels import (
     ARG1,
     ARG2,
     EVENT,
-    EVENTS,
     FROM_CHUNK,
     IS,
     LINK,
-    LINKS,
     SLOT_EDGES,
     SLOTS,
     TERM,
 )
-from fabula_graphs.discourse.senses import Senses
 from fabula_graphs.discourse.values import RESOLVED, Event, Link
 
-JUDGED_BY = "senses"
-"""The fact that has the digest of the set of senses by which pairs were judged."""
 MAX_NAME_CHARACTERS = 60
 """Of an event."""
-
-
-@dataclass(frozen=True, slots=True)
-class PreviousDiscourse:
-    """What the previous build made of a document.
-
-    `read` are the ids of the chunks that a model read for events, whether it found some or not,
-    and `judged` the pairs of chunks that it was asked about, whether they are linked or not.
-    """
-
-    events: Mapping[str, Sequence[Event]] = field(default_factory=dict)
-    links: Mapping[tuple[str, str], Link] = field(default_factory=dict)
-    read: frozenset[str] = frozenset()
-    judged: frozenset[tuple[str, str]] = frozenset()
-
-
-# To nodes and edges
 
 
 def nodes_and_edges(
@@ -144,41 +119,3 @@ def _place(chunks: Sequence[Chunk], text: str) -> dict[str, Any]:
     place = {"aspect": "", "level": 0, "section": first.section}
     place |= {"start": first.start, "end": last.end}
     return {**place, "text": text, "tokens": tokens.count(text)}
-
-
-# From nodes and edges
-
-
-def read_previous(known: Known, senses: Senses) -> PreviousDiscourse:
-    """Return what the previous build made, by chunks; links only if the senses are the same."""
-    events: dict[str, list[Event]] = defaultdict(list)
-    links: dict[tuple[str, str], Link] = {}
-    for node in known.nodes:
-        values = node.properties
-        if node.label == EVENT:
-            slots = {slot: values[slot] for slot in SLOTS if values.get(slot)}
-            events[node.sources[0]].append(Event(node.sources[0], values["ordinal"], slots))
-        elif node.label == LINK:
-            arg1, arg2 = node.sources
-            form, connective = values["form"], values["connective"]
-            links[arg1, arg2] = Link(arg1, arg2, values["sense"], form, connective)
-    missing = [gap.properties["pairs"] for gap in known.gaps if gap.step == LINKS]
-    unjudged = {pair for ids in missing for pair in _read_pairs(ids)}
-    is_judged = known.facts.get(JUDGED_BY) == senses.digest
-    ordered = [chunk.id for chunk in sorted(known.chunks, key=lambda chunk: chunk.index)]
-    return PreviousDiscourse(
-        {id: sorted(found, key=lambda event: event.ordinal) for id, found in events.items()},
-        links if is_judged else {},
-        known.answered(EVENTS),
-        frozenset(pairwise(ordered) if is_judged else ()) - unjudged,
-    )
-
-
-def flatten_pairs(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Return pairs of ids as a gap keeps them: one list, two by two."""
-    return [id for pair in pairs for id in pair]
-
-
-def _read_pairs(ids: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs that a gap has kept."""
-    return list(zip(ids[::2], ids[1::2], strict=True))

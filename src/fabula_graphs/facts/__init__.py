@@ -43,7 +43,6 @@ GRAPH = Graph(
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
     elements=(labels.FACT,),
-    restrict=LazyFunction(f"{__name__}.mapping:restrict_part"),
     edges=(labels.FROM_CHUNK, labels.SUBJECT, labels.OBJECT),
     connects=(
         (labels.FACT, labels.FROM_CHUNK, CHUNK),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import typing
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from rich.table import Table as RichTable
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import keep_places
 from fabula.cli.shared.opening import choose_collection, open_app
-from fabula.cli.shared.options import GRAPH, HOME_FLAGS, WRITING, settings_flags
+from fabula.cli.shared.options import ASKING, GRAPH, HOME, WRITING, settings_flags
 from fabula.cli.shared.screen import echo
 from fabula.cli.shared.tables import print_table
 from fabula.export.files import replace_file
@@ -25,6 +25,7 @@ from fabula.operations.kit import (
     ABOUT_ASKER,
     Asker,
     Build,
+    Mark,
     Operation,
     Parameter,
     Table,
@@ -87,16 +88,25 @@ def make_command(operation: Operation, kind: type[Command] = Command, **more: An
             raise click.exceptions.Exit(1)
 
     suffixes = (*SUFFIXES, *operation.writers)
-    flags = settings_flags(*GRAPH, *(WRITING if operation.starts_job else ()))
-    command = flags(run) if operation.has_collection else HOME_FLAGS(run)
-    for option in _list_options(operation, suffixes):
+    unseen = (*ABOUT_ASKER, Mark.HAS_SETTING)
+    typed = [
+        each for each in operation.parameters if not (any(map(each.has, unseen)) or each.is_mapping)
+    ]
+    names = [*(GRAPH if operation.has_collection else HOME)]
+    names += WRITING if operation.starts_job else ASKING if operation.is_question else ()
+    several = [each.name.removesuffix("s") for each in typed if each.is_list]
+    command = settings_flags(*(name for name in names if name not in several))(run)
+    for option in (
+        *_list_options(operation, suffixes),
+        *(_make_option(operation, parameter) for parameter in reversed(typed)),
+    ):
         command = option(command)
     name, about = operation.command.split()[-1], operation.description
     return click.command(name, cls=kind, help=about, examples=operation.examples, **more)(command)
 
 
 def _list_options(operation: Operation, suffixes: Sequence[str]) -> Iterator[Any]:
-    """Yield the options and arguments of a command, the last one first."""
+    """Yield the options of a command that are no parameters, the last one first."""
     if operation.has_confirmation:
         yield click.option("--yes", is_flag=True, help="do not ask for confirmation")
     if operation.is_file:
@@ -110,9 +120,6 @@ def _list_options(operation: Operation, suffixes: Sequence[str]) -> Iterator[Any
         )
         yield click.option("--csv", "as_csv", is_flag=True, help="print CSV")
         yield click.option("--json", "as_json", is_flag=True, help="print JSON")
-    for parameter in reversed(operation.parameters):
-        if not any(map(parameter.has, ABOUT_ASKER)):
-            yield _make_option(operation, parameter)
 
 
 def _say_what_is_left(result: Any, table: Table, first: int) -> None:
@@ -143,8 +150,9 @@ def _make_option(operation: Operation, parameter: Parameter) -> Any:
     flag = f"--{parameter.name.replace('_', '-')}"
     if parameter.is_flag:
         return click.option(flag, parameter.name, is_flag=True, help=about)
-    if parameter.is_list:
+    if typing.get_origin(parameter.type) is tuple:
         flag = flag.removesuffix("s")
+    if parameter.is_list:
         return click.option(flag, parameter.name, multiple=True, help=f"{about}; may be repeated")
     bounds = parameter.bounds
     kind: click.ParamType[Any] | None = None
@@ -187,9 +195,10 @@ def _run(
                 echo(result.to_text(), err=True)
             click.confirm(f"{operation.command.capitalize()} this?", abort=True, err=True)
     results = answer()
-    for table in map(make_table, results):
+    for result in results:
+        table = make_table(result)
         if collection and table.has_places:
-            _keep_places(operation, table, values, collection)
+            _keep_places(operation, result, table, values, collection)
     return collection, results
 
 
@@ -229,22 +238,28 @@ def _choose_collection(
 
 def _build(settings: Settings, collection: Collection, build: Build, *, is_silent: bool) -> None:
     """Build what has to be built after an operation, with its progress."""
-    from fabula.cli.commands.ingest import make_graphs
+    from fabula.cli.shared.building import build_graph
 
     if is_silent or not build.is_due:
         build_now(collection, build)
         return
-    make_graphs(
-        settings,
-        lambda source, listener: source.build(build.graph, *build.documents, listener=listener),
-        opener=lambda _: nullcontext(collection),
-    )
+    build_graph(settings, collection, build.graph, *build.documents)
 
 
 def _keep_places(
-    operation: Operation, table: Table, values: Mapping[str, Any], collection: Collection
+    operation: Operation,
+    result: Any,
+    table: Table,
+    values: Mapping[str, Any],
+    collection: Collection,
 ) -> None:
     """Remember the rows by their numbers, so that `fabula read 3` opens the third."""
+    read = collection
+    if not operation.is_question:
+        read = collection.as_read(values.get("document", ""), values.get("until", ""))
+    elif result.place and result.place.until:
+        # A question's place may be a volume of a series, too, all of which was read.
+        read = collection.as_read(result.place.document, str(result.place.until))
     places = [
         (number, row.document, f"{row.start}-{row.end}")
         for number, row in enumerate(table.rows, int(values.get("first", 0)) + 1)
@@ -253,9 +268,7 @@ def _keep_places(
     what = " ".join(
         [operation.command, *(str(values.get(name, "")) for name in operation.positional)]
     )
-    keep_places(
-        what, places, collection.as_read(values.get("document", ""), values.get("until", ""))
-    )
+    keep_places(what, places, read)
 
 
 def _print_results(

@@ -62,6 +62,5 @@ GRAPH = Graph(
     describe=LazyFunction(f"{__name__}.part_facts:describe"),
     warnings=LazyFunction(f"{__name__}.part_facts:warnings"),
     find=LazyFunction(f"{__name__}.findings:find"),
-    join_names=LazyFunction(f"{__name__}.findings:join_names"),
     tools=LazyFunction(f"{__name__}.tools:make_tools"),
 )

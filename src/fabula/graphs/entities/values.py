@@ -1,8 +1,7 @@
 """The values of the entity graph: mentions by chunks, entities and relations of a text.
 
 An extraction, by a model or by rules, gives mentions of entities and of relations, chunk by chunk;
-the merge makes entities and relations of them. These keep all their mentions, so that the next
-build can read from the graph what was extracted from chunks that did not change.
+the merge makes entities and relations of them, which have all their mentions.
 """
 
 from __future__ import annotations

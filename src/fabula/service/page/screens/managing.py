@@ -37,7 +37,7 @@ from fabula.operations.exports import list_export_formats
 from fabula.operations.kit import find_operation
 from fabula.operations.parameters import MAX_ROWS
 from fabula.service.core.errors import Problem, status_of
-from fabula.service.core.views import document_of, money
+from fabula.service.core.views import document_of
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import (
     Admin,
@@ -417,7 +417,7 @@ def _document_values(collection: Collection, id: str, caller: Caller) -> dict[st
                 "record": record,
                 "stale": document.stale.get(name, ()),
                 "lacks_model": lacks_model(collection, name),
-                "cost": money(collection.settings, record.usage) if record else None,
+                "cost": collection.settings.cost(record.usage) if record else None,
                 "calls": sum(used.calls for used in record.usage.values()) if record else 0,
             }
         )
