@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -153,7 +154,7 @@ class LazyFunction:
     def __call__(self, *values: Any) -> Any:
         """Call the function."""
         module, _, name = self.path.partition(":")
-        return getattr(import_module(module), name)(*values)
+        return attrgetter(name)(import_module(module))(*values)
 
 
 def _settings(options: BaseModel, offline: bool) -> Mapping[str, Any]:

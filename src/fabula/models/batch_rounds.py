@@ -272,7 +272,7 @@ class BatchRounds:
                 LOG.info("%s A batch asks for it.", error)
                 continue
             is_answered = True
-            thinks = (store.parameters(endpoint.url, model) or Parameters()).thinks
+            thinks = endpoint.parameters(model).thinks
             call = CollectedCall(id, CHAT_PATH, model, body, 0, thinks)
             store.save_live(endpoint.url, call, answer)
         return is_answered
@@ -540,11 +540,9 @@ class BatchRounds:
         name = endpoint.batches.find_refused(status, body, store.request(id) or {})
         if not name:
             return False
-        accepted = store.parameters(row.endpoint, row.model) or Parameters()
+        accepted = endpoint.parameters(row.model)
         fewer = accepted.without(name)
-        if fewer != accepted:
-            LOG.info("Requests to %s are changed: it refuses %s.", row.model, name)
-            store.save_parameters(row.endpoint, row.model, fewer)
+        endpoint.behaviour.learn(row.model, accepted, fewer, f"it refuses {name}")
         return True
 
     def _is_unprocessed(self, line: dict[str, Any]) -> bool:

@@ -126,12 +126,12 @@ class BatchCalls:
         try:
             with budgets.call(call.tokens, model=role.model, is_batched=True) as bill:
                 with self._probing:
-                    learned = self.store.parameters(self.endpoint.url, role.model)
-                    if learned is None:
+                    if not self.endpoint.behaviour.of(role.model).is_probed:
                         self._probe(missing)
                         bill.add(call.tokens)
                         return
-                self.endpoint.remember(role.model, learned)
+                self.endpoint.note_answer(role.model)
+                learned = self.endpoint.parameters(role.model)
                 thinks = call.thinks or learned.thinks
                 # A batch has no streams.
                 body = missing.body(replace(learned, thinks=thinks, stream="asked"))
@@ -159,7 +159,7 @@ class BatchCalls:
         self.store.save_live(
             self.endpoint.url, replace(call, thinks=call.thinks or accepted.thinks), answer
         )
-        self.store.save_parameters(self.endpoint.url, role.model, accepted)
+        self.endpoint.behaviour.note_probe(role.model)
 
     def use(self, id: str) -> bool:
         """Note that a build uses a reply. Returns whether it is the first time in this build."""
@@ -265,8 +265,6 @@ class BatchedEndpoint:
             return False
         self._thinks = True
         self._calls.endpoint.allow_thinking(role, used)
-        accepted = replace(self._calls.endpoint.parameters(role.model), thinks=True)
-        self._calls.store.save_parameters(self.url, role.model, accepted)
         return True
 
 

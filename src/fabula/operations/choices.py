@@ -1,44 +1,36 @@
-"""What can be chosen: modes, aspects, questions that somebody could ask, and settings."""
+"""List what a question can choose: modes, aspects and settings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic_core import to_jsonable_python
 
+from fabula.ask.mode_runs import count_parts
+from fabula.ask.modes import modes
 from fabula.ask.query import query_options
-from fabula.config.settings import SECRET, setting_fields
+from fabula.config.settings import SECRET, Settings, setting_fields
 from fabula.graph import TEXT
-from fabula.graph.findings import PERSON, PLACE
 from fabula.graph.hits import Filters
 from fabula.graph.installed import graph, graphs
+from fabula.graph.mode import Mode
 from fabula.operations.kit import Asker, Column, operation
-from fabula.operations.parameters import Document
 
-# What imports Neo4j's driver is imported in the functions: help has to be shown without it.
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
 
 GROUP = "Choices"
-MAX_EXAMPLES = 5
-"""Questions that are suggested at once."""
-MAX_ENTITIES = 60
-"""The most mentioned entities that questions are made of."""
-MAX_NAME_CHARACTERS = 60
-"""A longer name is rather a sentence that was taken for one."""
+Hidden = Column(is_shown=False)
+CHOSEN = (
+    *(option.setting for option in query_options().values() if option.setting),
+    *("answer_tokens", "history_tokens", "model", "embedding_model", "rerank_model"),
+)
+"""Settings that say how questions are answered: a reader may know them. Others tell of machines."""
 
-MIN_MENTIONS = 3
-"""What is named less often is too small for a question, or was no name."""
-MIN_SHARE = 0.02
-"""The same for long books: the share of the mentions of whom the books mention most."""
+
 TEXT_MODES = "The text and its summaries"
 """The group of modes that need no graph of their own."""
-ANSWER_SETTINGS = {"answer_tokens", "history_tokens", "model", "embedding_model", "rerank_model"}
-"""Settings that say how questions are answered, beside those that a question may change."""
-Hidden = Column(is_shown=False)
 
 
 def title_of(name: str) -> str:
@@ -54,7 +46,7 @@ def lacks_model(collection: Collection, name: str) -> bool:
 
 @dataclass(frozen=True)
 class ModeOption:
-    """A setting of a mode's own: its name, what it is, and its default."""
+    """A setting of a mode's own."""
 
     name: str
     about: str
@@ -62,7 +54,7 @@ class ModeOption:
 
 
 @dataclass(frozen=True)
-class ModeRow:
+class ModeDescription:
     """A way to find passages.
 
     Attributes:
@@ -71,9 +63,9 @@ class ModeRow:
         about: What it does.
         group: What it is about.
         graph: The graph that it walks; '' if it needs none.
-        uses: Other graphs that it uses where they are.
-        knobs: Settings of its own.
-        documents: How many documents have its graph.
+        uses: What else it uses.
+        knobs: Its own options.
+        documents: How many documents have the graph.
         ready: Whether the collection can be asked by it.
 
     """
@@ -91,10 +83,44 @@ class ModeRow:
 
 @dataclass(frozen=True)
 class Modes:
-    """All modes by name."""
+    """Modes by name."""
 
     total: int
-    rows: tuple[ModeRow, ...]
+    rows: tuple[ModeDescription, ...]
+
+
+@dataclass(frozen=True)
+class AspectDescription:
+    """An aspect by which books are summarised; `there` is whether the collection has it."""
+
+    name: str
+    description: str
+    there: bool
+
+
+@dataclass(frozen=True)
+class Aspects:
+    """Aspects: those of the set in force, and others that the collection has."""
+
+    total: int
+    rows: tuple[AspectDescription, ...]
+
+
+@dataclass(frozen=True)
+class SettingDescription:
+    """A setting, its value in force, and what it is."""
+
+    name: str
+    value: Any
+    about: str
+
+
+@dataclass(frozen=True)
+class ShownSettings:
+    """Settings by name."""
+
+    total: int
+    rows: tuple[SettingDescription, ...]
 
 
 @operation(
@@ -106,58 +132,36 @@ class Modes:
     examples=("modes", "modes --json"),
 )
 def list_modes(collection: Collection) -> Modes:
-    """List the modes of questions, and whether a collection has the graph that each one needs."""
-    from fabula.ask.mode_runs import count_parts
-    from fabula.ask.modes import modes
-
+    """List the modes, and whether the collection has the graph that each one needs."""
     walked = {mode.graph for mode in modes().values()} - {""}
     counts = count_parts(collection.store, walked, Filters(collection.name))
-    rows = []
-    for name, mode in modes().items():
-        documents = counts.get(mode.graph or TEXT, 0)
-        options = tuple(
-            ModeOption(
-                option,
-                field.description or "",
-                to_jsonable_python(field.get_default(call_default_factory=True)),
-            )
-            for option, field in mode.options.model_fields.items()
-        )
-        sentence, group = mode.sentence or mode.about, TEXT_MODES
-        if mode.graph:
-            group = title_of(mode.graph)
-        uses = tuple(mode.uses)
-        rows.append(
-            ModeRow(
-                name,
-                sentence,
-                mode.about,
-                group,
-                mode.graph,
-                uses,
-                options,
-                documents,
-                documents > 0,
-            )
-        )
+    rows = [
+        _describe_mode(name, each, counts.get(each.graph or TEXT, 0))
+        for name, each in modes().items()
+    ]
     return Modes(len(rows), tuple(rows))
 
 
-@dataclass(frozen=True)
-class AspectRow:
-    """An aspect by which books are summarised; `there` is whether the collection has it."""
-
-    name: str
-    description: str
-    there: bool
-
-
-@dataclass(frozen=True)
-class Aspects:
-    """The aspects of the current aspect set, and further ones that a collection has."""
-
-    total: int
-    rows: tuple[AspectRow, ...]
+def _describe_mode(name: str, mode: Mode, documents: int) -> ModeDescription:
+    knobs = [
+        ModeOption(
+            knob,
+            field.description or "",
+            to_jsonable_python(field.get_default(call_default_factory=True)),
+        )
+        for knob, field in mode.options.model_fields.items()
+    ]
+    return ModeDescription(
+        name,
+        mode.sentence or mode.about,
+        mode.about,
+        title_of(mode.graph) if mode.graph else TEXT_MODES,
+        mode.graph,
+        tuple(mode.uses),
+        tuple(knobs),
+        documents,
+        documents > 0,
+    )
 
 
 @operation(
@@ -169,135 +173,39 @@ class Aspects:
     examples=("aspects",),
 )
 def list_aspects(collection: Collection) -> Aspects:
-    """List the aspects of the current aspect set, and further ones that a collection has."""
+    """List the aspects by which books are summarised, and whether the collection has them."""
     space = collection.space()
     there = [name for name in (space.aspects if space else ()) if name]
-    descriptions: dict[str, str] = {}
-    for installed in graphs().values():
-        descriptions |= installed.aspects(collection.settings.table(installed.name))
-    rows = tuple(
-        AspectRow(name, descriptions.get(name, ""), name in there)
+    descriptions = _aspects(collection.settings)
+    rows = [
+        AspectDescription(name, descriptions.get(name, ""), name in there)
         for name in dict.fromkeys([*descriptions, *there])
-    )
-    return Aspects(len(rows), rows)
-
-
-@dataclass(frozen=True)
-class ExampleQuestion:
-    """A question that somebody could ask, and the id and title of the document it is about."""
-
-    question: str
-    document: Annotated[str, Hidden]
-    title: str
-
-
-@dataclass(frozen=True)
-class ExampleQuestions:
-    """Questions that a reader of a collection could ask."""
-
-    total: int
-    rows: tuple[ExampleQuestion, ...]
+    ]
+    return Aspects(len(rows), tuple(rows))
 
 
 @operation(
-    "/collections/{collection}/examples",
+    "/settings",
     group=GROUP,
-    command="examples",
-    positional=["document"],
-    hides_unread=True,
-    is_public=True,
+    command="settings list",
+    has_command=False,
     has_screen=False,
-    examples=("examples", 'examples "A Christmas Carol"'),
+    has_tool=False,
 )
-def list_examples(collection: Collection, document: Document = "") -> ExampleQuestions:
-    """List questions that somebody could ask, made without a model.
-
-    They are about the people and places that are mentioned most, where the books have the graph
-    that knows them; otherwise about the books by their titles. Nobody is named whom the text names
-    only after what was read.
-
-    Raises:
-        NotFound: There is no such document.
-
-    """
-    from fabula.graphs.entities.known_until import list_entities
-
-    rows = list_entities(collection.store, collection.filters(document), limit=MAX_ENTITIES)
-    rows = [
-        row
-        for row in rows
-        if len(row["name"]) <= MAX_NAME_CHARACTERS
-        and row["mentions"] >= max(MIN_MENTIONS, MIN_SHARE * rows[0]["mentions"])
-    ]
-    people = [row for row in rows if str(row["type"]).casefold() == PERSON]
-    places = [row for row in rows if str(row["type"]).casefold() == PLACE]
-    questions = tuple(islice(_about_names(people, places), MAX_EXAMPLES))
-    if not questions:
-        entries = (
-            [collection.document(document)]
-            if document
-            else islice(collection.documents(), MAX_EXAMPLES // 2)
-        )
-        questions = tuple(
-            ExampleQuestion(question, entry.id, entry.title)
-            for entry in entries
-            for question in ("What is this story about?", "Who tells this story, and to whom?")
-        )
-    return ExampleQuestions(len(questions), questions)
-
-
-def _about_names(
-    people: Sequence[Mapping[str, Any]], places: Sequence[Mapping[str, Any]]
-) -> Iterator[ExampleQuestion]:
-    """Yield questions about the most mentioned people and places, of different kinds."""
-    for row in people[:1]:
-        yield _question(f"Who is {row['name']}?", row)
-    first = people[0] if people else None
-    others = [row for row in people[1:] if first and row["document"] == first["document"]]
-    for row in others[:1]:
-        assert first
-        yield _question(f"How do {first['name']} and {row['name']} know each other?", row)
-    for row in places[:1]:
-        yield _question(f"What happens in {row['name']}?", row)
-    for row in others[1:2]:
-        yield _question(f"What does {row['name']} want?", row)
-    elsewhere = [row for row in people if first and row["document"] != first["document"]]
-    for row in elsewhere[:1]:
-        yield _question(f"Who is {row['name']}?", row)
-
-
-def _question(text: str, row: Mapping[str, Any]) -> ExampleQuestion:
-    return ExampleQuestion(text, row["document"], row["title"])
-
-
-@dataclass(frozen=True)
-class SettingRow:
-    """A setting, its value in force, and what it is."""
-
-    name: str
-    value: Any
-    about: str
-
-
-@dataclass(frozen=True)
-class SettingList:
-    """Settings in force."""
-
-    total: int
-    rows: tuple[SettingRow, ...]
-
-
-@operation("/settings", group=GROUP, command="settings list", has_command=False)
-def list_settings(asker: Asker) -> SettingList:
-    """List the settings for answering questions; admins see all settings except secrets.
-
-    `fabula settings` says where each one is set.
-    """
-    chosen = {option.setting for option in query_options().values()} | ANSWER_SETTINGS
+def list_settings(asker: Asker) -> ShownSettings:
+    """List the settings for answering questions; admins see all settings except secrets."""
     values = asker.app.settings.values()
-    rows = tuple(
-        SettingRow(name, to_jsonable_python(values[name]), field.description or "")
+    rows = [
+        SettingDescription(name, values[name], field.description or "")
         for name, field in setting_fields().items()
-        if name in values and (name in chosen or (asker.caller.may_all and name not in SECRET))
-    )
-    return SettingList(len(rows), rows)
+        if name in values and (name in CHOSEN or (asker.caller.may_all and name not in SECRET))
+    ]
+    return ShownSettings(len(rows), tuple(rows))
+
+
+def _aspects(settings: Settings) -> dict[str, str]:
+    """Return the aspects that the graphs declare, each with what it is."""
+    aspects: dict[str, str] = {}
+    for installed in graphs().values():
+        aspects |= installed.aspects(settings.table(installed.name))
+    return aspects

@@ -18,7 +18,6 @@ from fabula.operations.annotations import GROUP as ANNOTATIONS
 from fabula.operations.kit import FileResult, Mark, operation
 from fabula.operations.notes import NoteWords, write_markdown
 from fabula.operations.parameters import Document, ForVisitor, NamedDocument
-from fabula.operations.texts import MAX_CHARACTER
 from fabula.text.names import file_name
 from fabula.text.nouns import count_noun
 
@@ -35,7 +34,7 @@ ABOUT = "or the name of a file that ends as its files do"
 
 def _write_text(collection: Collection, document: str, path: Path) -> Written:
     with replace_file(path) as stream:
-        rows = collection.store.find_chunks(collection.document(document), 0, MAX_CHARACTER)
+        rows = collection.store.find_chunks(collection.document(document))
         return Written(sum(stream.write(row["text"]) for row in rows), 0)
 
 

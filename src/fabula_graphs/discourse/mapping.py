@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from fabula.graph import Edge, Node
-from fabula.text import tokens
+from fabula.graph.places import make_name, place_text
 from fabula.text.document import Chunk
 from fabula_graphs.discourse import ids
 from fabula_graphs.discourse.labels import (
@@ -23,9 +22,6 @@ from fabula_graphs.discourse.labels import (
     TERM,
 )
 from fabula_graphs.discourse.values import RESOLVED, Event, Link
-
-MAX_NAME_CHARACTERS = 60
-"""Of an event."""
 
 
 def nodes_and_edges(
@@ -86,9 +82,8 @@ def ties_to_entities(
 
 def _event_node(id: str, event: Event, chunk: Chunk) -> Node:
     text = "; ".join(event.slots[slot] for slot in SLOTS if slot in event.slots)
-    name = textwrap.shorten(text, MAX_NAME_CHARACTERS, placeholder="…")
-    properties = {"name": name, **event.slots, "ordinal": event.ordinal}
-    return Node(id, EVENT, {**properties, **_place([chunk], text)}, (chunk.id,))
+    properties = {"name": make_name(text), **event.slots, "ordinal": event.ordinal}
+    return Node(id, EVENT, {**properties, **place_text(text, chunk)}, (chunk.id,))
 
 
 def _term_node(
@@ -98,11 +93,11 @@ def _term_node(
     [(text, _)] = Counter(value for _, value in values).most_common(1)
     sources = sorted({chunk for chunk, _ in values}, key=lambda chunk: chunks[chunk].index)
     properties = {"name": text, "slot": slot, "key": key, "count": len(values)}
-    return Node(id, TERM, {**properties, **_place([chunks[sources[0]]], text)}, tuple(sources))
+    return Node(id, TERM, {**properties, **place_text(text, chunks[sources[0]])}, tuple(sources))
 
 
 def _link_node(id: str, link: Link, chunks: Mapping[str, Chunk], cause: str) -> Node:
-    properties = {
+    properties: dict[str, Any] = {
         "name": link.sense.rpartition(".")[2],
         "sense": link.sense,
         "form": link.form,
@@ -110,12 +105,5 @@ def _link_node(id: str, link: Link, chunks: Mapping[str, Chunk], cause: str) -> 
         "cause": cause,
     }
     text = f"{link.connective}: {link.sense}" if link.connective else link.sense
-    ends = [chunks[link.arg1], chunks[link.arg2]]
-    return Node(id, LINK, {**properties, **_place(ends, text)}, (link.arg1, link.arg2))
-
-
-def _place(chunks: Sequence[Chunk], text: str) -> dict[str, Any]:
-    first, last = chunks[0], chunks[-1]
-    place = {"aspect": "", "level": 0, "section": first.section}
-    place |= {"start": first.start, "end": last.end}
-    return {**place, "text": text, "tokens": tokens.count(text)}
+    properties |= place_text(text, chunks[link.arg1], chunks[link.arg2])
+    return Node(id, LINK, properties, (link.arg1, link.arg2))

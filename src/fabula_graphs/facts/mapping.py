@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 from fabula.graph import Edge, Node
-from fabula.text import tokens
+from fabula.graph.places import make_name, place_text
 from fabula.text.document import Chunk
 from fabula_graphs.facts.labels import FACT, FROM_CHUNK, OBJECT, SUBJECT
 from fabula_graphs.facts.ontology import RELATED, Ontology
 from fabula_graphs.facts.values import OntologyFact
 
-MAX_NAME_CHARACTERS = 60
-"""Of a fact's name."""
 MAX_PREDICATES = 3
 """Predicates in the text of a fact that is of no relation by name: those stated first."""
 
@@ -40,21 +37,15 @@ def nodes_of(
         sources = sorted((chunks_by_id[id] for id in ids), key=lambda chunk: chunk.index)
         text = f"{fact.subject.name} {_words(fact, ontology)} {fact.object.name}"
         properties: dict[str, Any] = {
-            "name": textwrap.shorten(text, MAX_NAME_CHARACTERS, placeholder="…"),
+            "name": make_name(text),
             "subject": fact.subject.name,
             "predicate": fact.predicate,
             "object": fact.object.name,
             "subject_type": next(iter(fact.subject.types), ""),
             "object_type": next(iter(fact.object.types), ""),
-            "text": text,
-            "tokens": tokens.count(text),
             "proof": next(filter(None, (stated.proof for stated in fact.statements)), ""),
             "count": len(sources),
-            "aspect": "",
-            "level": 0,
-            "section": sources[0].section,
-            "start": sources[0].start,
-            "end": sources[0].end,
+            **place_text(text, sources[0]),
         }
         nodes.append(Node(fact.id, FACT, properties, tuple(chunk.id for chunk in sources)))
     return nodes

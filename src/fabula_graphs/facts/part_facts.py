@@ -85,8 +85,3 @@ def describe(facts: Mapping[str, Any]) -> Sequence[str]:
         f"by relation: {common}{more}" if common else "no facts were found",
         *LEFT_OUT.describe(facts),
     ]
-
-
-def warnings(facts: Mapping[str, Any]) -> Sequence[str]:
-    """Return what was left out if it is so much that the ontology or the model hardly fits."""
-    return LEFT_OUT.warnings(facts)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import textwrap
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
 from fabula.graph import Edge, Node
 from fabula.graph.extraction import RULES
-from fabula.text import tokens
+from fabula.graph.places import make_name, place_text
 from fabula.text.document import Chunk
 from fabula_graphs.speech import ids
 from fabula_graphs.speech.labels import FROM_CHUNK, QUOTATION, SPOKEN_BY, SPOKEN_TO
 from fabula_graphs.speech.persons import Persons
 from fabula_graphs.speech.values import Placed, Spoken
-
-MAX_NAME_CHARACTERS = 60
-"""Of a quotation."""
 
 
 def place_quotations(spoken: Sequence[Spoken], chunks: Sequence[Chunk]) -> list[Placed]:
@@ -59,9 +55,7 @@ def nodes_and_edges(
         printed = text[quotation.start : quotation.end]
         title = f"{names[SPOKEN_BY] or '?'}: {printed}"
         properties: dict[str, Any] = {
-            "name": textwrap.shorten(title, MAX_NAME_CHARACTERS, placeholder="…"),
-            "text": printed,
-            "tokens": tokens.count(printed),
+            "name": make_name(title),
             "words": len(printed.split()),
             "speaker": names[SPOKEN_BY],
             "addressee": names[SPOKEN_TO],
@@ -81,9 +75,7 @@ def nodes_and_edges(
             "quoted_by": said.quoted_by,
             "quoted_until": said.quoted_until,
             "by": item.by,
-            "aspect": "",
-            "level": 0,
-            "section": sources[0].section,
+            **place_text(printed, sources[0]),
             "start": quotation.start,
             "end": quotation.end,
         }

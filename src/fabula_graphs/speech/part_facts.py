@@ -100,8 +100,3 @@ def describe(facts: Mapping[str, Any]) -> Sequence[str]:
     if facts.get("without_rules"):
         sentences.append("there are no rules for speakers in this language")
     return [*sentences, *LEFT_OUT.describe(facts)]
-
-
-def warnings(facts: Mapping[str, Any]) -> Sequence[str]:
-    """Return what was left out if it is so much that the model may be unfit."""
-    return LEFT_OUT.warnings(facts)

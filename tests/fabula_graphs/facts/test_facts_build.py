@@ -20,7 +20,7 @@ from fabula_graphs.facts import GRAPH
 from fabula_graphs.facts.build import build
 from fabula_graphs.facts.ontology import read_ontology
 from fabula_graphs.facts.options import Options
-from fabula_graphs.facts.part_facts import describe, warnings
+from fabula_graphs.facts.part_facts import LEFT_OUT, describe
 from fabula_graphs.facts.stating import prove, typed_reply
 from fabula_graphs.facts.values import FactStatement
 from scripted import Models, Says, entity, made_chunks, told
@@ -246,8 +246,8 @@ def test_what_is_left_out_is_counted_and_told() -> None:
     [relations, left_out] = describe(made.facts)
     assert relations == ("by relation: 1 fears, 1 parent_of, 1 related_to, 1 serves, 1 travels_to")
     assert left_out.startswith("1 of 6 statements were left out: 1 whose ends are not")
-    assert warnings(made.facts) == []
-    assert warnings({**made.facts, "dropped_unfit": 4})
+    assert LEFT_OUT.warnings(made.facts) == []
+    assert LEFT_OUT.warnings({**made.facts, "dropped_unfit": 4})
 
 
 def test_the_order_of_replies_does_not_matter() -> None:

@@ -133,6 +133,12 @@ def test_a_part_of_a_long_name_is_short_for_it() -> None:
     }
 
 
+def test_a_fuller_name_that_is_printed_once_introduces_somebody_or_is_a_byword() -> None:
+    assert len(cast([mention("Cal Emmett", 0), mention("Cal", 1, 17)]).entities) == 1
+    assert len(cast([mention("Joe", 0, 17), mention("Joe Miller", 1)]).entities) == 2
+    assert len(cast([mention("Joe", 0, 17), mention("Joe Miller", 1, 2)]).entities) == 1
+
+
 def test_who_is_called_by_what_he_is_joins_the_only_one_who_is() -> None:
     rabbit = [mention("the White Rabbit", 0, 9), mention("the Rabbit", 1, 9)]
     [entity] = cast(rabbit).entities

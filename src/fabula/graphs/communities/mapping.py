@@ -20,6 +20,7 @@ from typing import Any
 
 from fabula.graph import Edge, Node, Part
 from fabula.graph.method import Known
+from fabula.graph.places import place_text
 from fabula.graphs.communities import ids
 from fabula.graphs.communities.labels import (
     CITES,
@@ -45,7 +46,6 @@ from fabula.graphs.communities.values import (
     ReportFinding,
 )
 from fabula.graphs.entities.printed_forms import printed_key
-from fabula.text import tokens
 from fabula.text.document import Chunk
 
 MAX_NAMES_IN_TITLE = 3
@@ -212,12 +212,9 @@ def claim_nodes(network: MemberNetwork) -> tuple[list[Node], list[Edge]]:
             "from": claim.since,
             "to": claim.until,
             "speaker": claim.speaker,
-            "text": claim.text,
-            "tokens": tokens.count(claim.text),
             "quotes": list(claim.quotes),
-            "level": 0,
+            **place_text(claim.text, network.places[claim.chunk]),
         }
-        properties |= _place(network, (claim.chunk,))
         nodes.append(Node(claim.id, CLAIM, properties, (claim.chunk,)))
         edges.append(Edge(FROM_CHUNK, claim.id, claim.chunk))
         edges += [Edge(SUBJECT, claim.id, id) for id in claim.subjects]

@@ -90,8 +90,3 @@ def describe(facts: Mapping[str, Any]) -> Sequence[str]:
     reports = f"{facts['reports']:,} with a report" if facts["reports"] else "without reports"
     counts = f"{facts['communities']:,} communities on {levels}, {reports}"
     return [counts, *LEFT_OUT.describe(facts)]
-
-
-def warnings(facts: Mapping[str, Any]) -> Sequence[str]:
-    """Return what was left out if it is so much that the model is hardly fit for the task."""
-    return LEFT_OUT.warnings(facts)

@@ -5,7 +5,6 @@ The names of properties are kept in Neo4j.
 
 from __future__ import annotations
 
-import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from fabula.graph import Edge, Node
+from fabula.graph.places import make_name, place_text
 from fabula.graphs.entities.labels import (
     ENTITY,
     FROM_CHUNK,
@@ -33,11 +33,8 @@ from fabula.graphs.entities.values import (
     Relation,
     RelationMention,
 )
-from fabula.text import tokens
 from fabula.text.document import Chunk
 
-MAX_CAPTION = 60
-"""Characters of a relation's name."""
 MAX_KEYWORDS = 12
 """How many keywords a relation keeps: those of most chunks."""
 
@@ -143,15 +140,12 @@ def _node(
     description: Description,
     sources: Sequence[Chunk],
 ) -> Node:
-    first = sources[0]
-    place = {"aspect": "", "level": 0, "section": first.section}
-    place |= {"start": first.start, "end": first.end}
-    text: dict[str, Any] = {"text": description.text, "tokens": tokens.count(description.text)}
+    text = place_text(description.text, sources[0])
     if label != TRIPLE:
         text["said"] = description.digest
         text["embedded_text"] = _embedded_text(label, properties, description.text)
     ids = tuple(chunk.id for chunk in sources)
-    return Node(id, label, {**properties, **text, **place}, ids)
+    return Node(id, label, {**properties, **text}, ids)
 
 
 def _embedded_text(label: str, properties: Mapping[str, Any], text: str) -> str:
@@ -186,7 +180,7 @@ def _relation(relation: Relation, names: Mapping[str, str]) -> dict[str, Any]:
             counts[keyword] += 1
     keywords = sorted(counts, key=lambda keyword: -counts[keyword])
     return {
-        "name": textwrap.shorten(f"{source} – {target}", MAX_CAPTION, placeholder="…"),
+        "name": make_name(f"{source} – {target}"),
         "source": source,
         "target": target,
         "keywords": keywords[:MAX_KEYWORDS],

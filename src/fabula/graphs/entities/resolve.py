@@ -41,8 +41,8 @@ MAX_MISSPELT_COUNT = 2
 MIN_DOUBTFUL_COUNT = 5
 """How often both of two names must occur for a model to be asked about them."""
 _REMEMBERED = 65_536
-WIVES = "wives"
-"""The principle that only makes a pair of names doubtful, so that a model may be asked."""
+WIVES, INTRODUCTIONS = "wives", "introductions"
+"""Principles that a model's word is stronger than: the first of them only makes a pair doubtful."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,10 +279,6 @@ class _Cast:
         group.joined += [*gone.joined, (form, other, why)]
         self.group_of |= dict.fromkeys(gone.forms, group)
 
-    def titles(self, group: _Group) -> set[str]:
-        """The titles before all names of a group."""
-        return {title for form in group.forms for title in self.read[form].titles}
-
     def title_sexes(self, group: _Group) -> set[str]:
         """What the titles of a group say, as `Words.titles` has it."""
         return {self.read[form].title_sex for form in group.forms} - {""}
@@ -312,7 +308,7 @@ class _Cast:
             for pair in self._kept_apart
         )
 
-    def find_bearers(self, short: NameForm, is_like: _IsLike) -> dict[int, NameForm]:
+    def find_bearers(self, short: NameForm, is_like: _IsLike, but: str = "") -> dict[int, NameForm]:
         """Return a form of every group that a shorter name may be of, by the group.
 
         `is_like` says whether a word of the shorter name is one of the longer.
@@ -325,7 +321,7 @@ class _Cast:
                 if (
                     id(group := self.group_of[other]) not in bearers
                     and _contains(self.read[other], name, is_like)
-                    and self.fits(short, other)
+                    and self.fits(short, other, but)
                 ):
                     bearers[id(group)] = other
         return bearers
@@ -334,18 +330,14 @@ class _Cast:
         """Return pairs of persons of whom one may be called by a part of the other's name."""
         pairs: dict[tuple[NameForm, NameForm], int] = {}
         for form in self.forms:
-            name = self.read[form]
-            if kind_of(form.type) != PERSON or len(name.words) != 1 or name.has_article:
+            if kind_of(form.type) != PERSON or self.read[form].has_article:
                 continue
-            words = (name.words[0], *sorted(long_forms(name.words[0])))
-            for other in (other for word in words for other in self.by_word.get(word, ())):
+            for other in self.find_bearers(form, _is_same_forename, but=WIVES).values():
                 groups = self.group_of[form], self.group_of[other]
                 counts = [group.count for group in groups]
-                if min(counts) >= MIN_DOUBTFUL_COUNT and self.fits(form, other, but=WIVES):
-                    first, second = sorted(
-                        (group.forms[0] for group in groups), key=_commonest_first
-                    )
-                    pairs[first, second] = sum(counts)
+                if min(counts) >= MIN_DOUBTFUL_COUNT:
+                    heads = sorted((group.forms[0] for group in groups), key=_commonest_first)
+                    pairs[heads[0], heads[1]] = sum(counts)
         return tuple(sorted(pairs, key=lambda pair: (-pairs[pair], pair[0].name, pair[1].name)))
 
     def close(self, group: _Group) -> NameGroup:
@@ -421,14 +413,15 @@ def _join_aliases(cast: _Cast) -> None:
             continue
         if cast.find_bearers(form, str.__eq__).keys() <= others.keys():
             [claimant] = others.values()
-            if cast.fits(form, claimant):
+            if cast.fits(form, claimant, but=INTRODUCTIONS):
                 cast.join(form, claimant, "alias")
 
 
 def _join_contained(cast: _Cast) -> None:
     """A name is part of a fuller one, if one bearer alone is in sight.
 
-    A surname of several is kept for those who look where each of them is named.
+    A surname of several is kept for those who look where each of them is named; but who is named
+    more often than they, or has a title, is somebody else of the family.
     """
     for form in _fullest_first(cast):
         bearers = cast.find_bearers(form, str.__eq__)
@@ -439,7 +432,11 @@ def _join_contained(cast: _Cast) -> None:
         if len(bearers) == 1:
             [other] = bearers.values()
             cast.join(form, other, "family" if is_last[0] else "first")
-        elif bearers and all(is_last) and not (name.title_sex or name.has_article):
+            continue
+        group = cast.group_of[form]
+        count = sum(cast.group_of[other].count for other in bearers.values())
+        is_somebody = name.title_sex or name.has_article or group.count > count
+        if bearers and all(is_last) and not is_somebody:
             cast.shared[form] = tuple(bearers.values())
 
 
@@ -579,12 +576,26 @@ def _is_wife(cast: _Cast, group: _Group, other: _Group) -> bool:
     )
 
 
+def _introduces_nobody(cast: _Cast, group: _Group, other: _Group) -> bool:
+    """A fuller name that is printed once, after the shorter one, is a byword: Joe Miller, and Joe.
+
+    It forbids 9 of 25 wrong pairs of LitBank, and 3 of 236 right ones.
+    """
+    for full, short in ((group, other), (other, group)):
+        if full.count == 1 and full.forms[0].place > min(form.place for form in short.forms):
+            words = len(cast.read[full.forms[0]].words)
+            if words > max(len(cast.read[form].words) for form in short.forms):
+                return True
+    return False
+
+
 FORBIDS: Mapping[str, Callable[[_Cast, _Group, _Group], bool]] = {
     "types": _types_differ,
     "titles": _titles_differ,
     "sexes": _sexes_differ,
     "generations": _generations_differ,
     WIVES: _is_wife,
+    INTRODUCTIONS: _introduces_nobody,
 }
 """What forbids that two groups of names are one."""
 

@@ -97,9 +97,8 @@ class Endpoint:
         """Return the parameters that a model is known to accept."""
         return self.behaviour.of(model).parameters
 
-    def remember(self, model: str, parameters: Parameters) -> None:
-        """Take over the parameters that a model has accepted in an earlier process."""
-        self.behaviour.remember(model, parameters)
+    def note_answer(self, model: str) -> None:
+        """Note that a model has answered, in an earlier process: it is there."""
         self._retries.note_answer(model)
 
     def allow_thinking(self, role: NamedModel, used: Parameters) -> bool:

@@ -45,6 +45,7 @@ class ModelBehaviour:
         parameters: The parameters that it is known to accept.
         batch: The most texts that it takes in a call; None if that was not learned.
         holds_streams: Whether its thoughts begin without a tag, so that streams are held back.
+        is_probed: Whether a first call has shown what it accepts, so that batches can be sent.
         is_guessed: Whether a failing server led to the parameters. They may be wrong: from then on
             nothing is saved. What follows is never saved.
         accepted: The optional parameters that it has accepted in an answered call.
@@ -60,6 +61,7 @@ class ModelBehaviour:
     parameters: Parameters = field(default_factory=Parameters)
     batch: int | None = None
     holds_streams: bool = False
+    is_probed: bool = False
     is_guessed: bool = False
     accepted: set[str] = field(default_factory=set)
     most_read: int = 0
@@ -98,6 +100,7 @@ class LearnedBehaviour:
                     if row["at"] > time.time() - KEPT_SECONDS:
                         known.parameters = Parameters(**row["parameters"])
                         known.batch, known.holds_streams = row["batch"], row["holds_streams"]
+                        known.is_probed = row["is_probed"]
             return self._models[model]
 
     def _save(self, model: str) -> None:
@@ -110,16 +113,15 @@ class LearnedBehaviour:
             "parameters": asdict(known.parameters),
             "batch": known.batch,
             "holds_streams": known.holds_streams,
+            "is_probed": known.is_probed,
         }
         key = learned_key(self._url, model)
         self._memory.save([(key, "learned", model, json.dumps(row).encode())])
 
-    def remember(self, model: str, parameters: Parameters) -> None:
-        """Take over the parameters that a model has accepted in an earlier process."""
-        with self._lock:
-            known = self.of(model)
-            if known.parameters == Parameters():
-                known.parameters = parameters
+    def note_probe(self, model: str) -> None:
+        """Remember that a first call has shown what a model accepts."""
+        self.of(model).is_probed = True
+        self._save(model)
 
     def learn(
         self, model: str, used: Parameters, better: Parameters, *reasons: str, guessed: bool = False

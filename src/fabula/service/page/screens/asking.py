@@ -20,13 +20,7 @@ from fabula.models.prefixes import split_space_name
 from fabula.models.stop import Stop
 from fabula.operations import asking as operations
 from fabula.operations.asking import MAX_MODES, ComparedAnswer, find_shared_passages
-from fabula.operations.choices import (
-    TEXT_MODES,
-    ExampleQuestion,
-    list_aspects,
-    list_examples,
-    list_modes,
-)
+from fabula.operations.choices import TEXT_MODES, list_aspects, list_modes
 from fabula.operations.conversations import (
     ConversationSummary,
     ConversationTurn,
@@ -35,6 +29,7 @@ from fabula.operations.conversations import (
     remove_conversation,
     show_conversation,
 )
+from fabula.operations.example_questions import ExampleQuestion, suggest_questions
 from fabula.operations.kit import Asker, find_operation
 from fabula.service.core import asking
 from fabula.service.core.asking import Question
@@ -387,7 +382,7 @@ def _previous_conversations(collection: Collection, asker: Asker) -> list[Conver
 def _suggest(collection: Collection, document: str, until: str) -> Sequence[ExampleQuestion]:
     """Return example questions; none about a document or place that there is not."""
     try:
-        return list_examples(collection.as_read(document, until), document).rows
+        return suggest_questions(collection.as_read(document, until), document).rows
     except FabulaError:
         return []
 
