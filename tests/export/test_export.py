@@ -238,7 +238,7 @@ def test_what_a_file_cannot_be_is_told(full: Store, words: list[str], message: s
 
 
 def test_flags_that_do_not_go_together_are_told() -> None:
-    assert "not both" in run("A", "--all", "--out", "graph.jsonl", code=2).output
+    assert "not both" in run("A", "--all", "--out", "graph.jsonl", code=1).output
 
 
 @pytest.mark.parametrize(

@@ -438,7 +438,7 @@ def test_two_commands_bring_a_collection_elsewhere(app: App, tmp_path: Path) -> 
     for more in (("A",), ("--all",), ("--embeddings",), ("--format", "graphml")):
         assert (
             "--whole is all of one collection"
-            in run("export", *more, "--whole", "--out", file, code=2).output
+            in run("export", *more, "--whole", "--out", file, code=1).output
         )
     wipe(store)
     imported = run("import", file).stdout

@@ -440,16 +440,30 @@ class Collection:
 
         A graph that is up to date with the settings in force is left out.
         """
-        installed = graphs()
-        built = [installed[name] for name in installed if name in entry.graphs]
-        followed = decisions_by_graph(built, self.decisions(), entry.id, entry.graphs)
-        layers: Mapping[str, str] = {}
-        if any(graph.imports for graph in built):
-            from fabula.store.annotations import read_digests
+        return self.stale_of([entry])[entry.id]
 
-            layers = read_digests(self.store, self.name, entry.id)
-        recipes = self._building().recipes(entry.sha256, built, decisions=followed, layers=layers)
-        return differences_of(entry, recipes)
+    def stale_of(self, entries: Sequence[Entry]) -> dict[str, dict[str, list[str]]]:
+        """Return the same of several documents by their ids, for as many queries as of one."""
+        from fabula.store.annotations import read_records
+
+        installed, decisions, models = graphs(), self.decisions(), self._building()
+        built = {
+            entry.id: [installed[name] for name in installed if name in entry.graphs]
+            for entry in entries
+        }
+        layers: dict[str, dict[str, str]] = {}
+        if any(graph.imports for of_document in built.values() for graph in of_document):
+            one = entries[0].id if len(entries) == 1 else ""
+            for record in read_records(self.store, self.name, one):
+                layers.setdefault(record.document, {})[record.name] = record.digest
+        stale = {}
+        for entry in entries:
+            own = built[entry.id]
+            followed = decisions_by_graph(own, decisions, entry.id, entry.graphs)
+            known = layers.get(entry.id, {})
+            recipes = models.recipes(entry.sha256, own, decisions=followed, layers=known)
+            stale[entry.id] = differences_of(entry, recipes)
+        return stale
 
     def collection_graphs(self) -> list[CollectionGraph]:
         """Return the graphs that belong to the collection as a whole, by name."""
@@ -909,40 +923,6 @@ class Collection:
             format=found,
             by=by,
         )
-
-    def export_annotations(
-        self,
-        out: str | Path,
-        document: str,
-        *,
-        format: str = "",
-        what: Sequence[str] = (),
-    ) -> list[Path]:
-        """Write what is marked in a document to a file, or to several, and return these.
-
-        Args:
-            out: The file; an existing one is replaced.
-            document: An id, title or file.
-            format: The name of an `AnnotationFormat`; '' to know it by the
-                file's name.
-            what: entities, quotations, events and names of layers; all if none is given.
-
-        Raises:
-            FabulaError: The file can't be written.
-            NotFound: There is no such document, or nothing is marked in it.
-            SettingsError: There is no such format.
-
-        """
-        from fabula.app.annotating import read_annotated
-        from fabula.export.annotation_formats import (
-            find_format,
-            write_annotation_files,
-            write_annotations,
-        )
-
-        found = find_format(format, Path(out))
-        text = read_annotated(self.store, self.document(document))
-        return write_annotation_files(write_annotations(text, found, what), Path(out))
 
     def graphs_of_annotations(self) -> tuple[str, ...]:
         """Return the names of graphs that are made of annotations: build them after a change."""

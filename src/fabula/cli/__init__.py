@@ -36,11 +36,9 @@ COMMANDS = {
     "cite": "Print documents as BibTeX or CSL-JSON.",
     "remove-collection": "Remove all documents of a collection.",
     "reembed": "Embed a collection again with another model.",
-    "check": "Check the graph for errors.",
     "cypher": "Run a Cypher query: one that comes with Fabula, or your own.",
     "annotations": "Import, export, list or remove annotations of a document.",
     "notes": "Note or highlight words of a document; search and export notes.",
-    "export": "Write the graph, or a document's, as JSONL or GraphML.",
     "import": "Take in a collection that `fabula export --whole` has written.",
     "serve": "Serve web pages, an HTTP API and MCP.",
     "mcp": "Connect an assistant on this machine, by MCP.",
@@ -53,7 +51,10 @@ COMMANDS = {
     "db": "Start, stop, inspect and back up Fabula's own Neo4j.",
 }
 """The commands with a line of help each, so that listing them imports none of them."""
-OFTEN = ("list", "show", "entities", "entity", "correct", "recap", "rename", "remove", "drop")
+OFTEN = (
+    *("list", "show", "entities", "entity", "correct", "recap", "rename", "remove", "drop"),
+    *("check", "export"),
+)
 """Operations that stand among the commands, after `cite`."""
 GROUP = "fabula.commands"
 """The group of entry points by which a package brings a command."""

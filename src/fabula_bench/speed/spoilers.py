@@ -36,7 +36,7 @@ from fabula.graph.queries import read_statement
 from fabula.graph.trace import Trace
 from fabula.graphs.entities.known_until import find_called, list_entities
 from fabula.operations.passages import Direction, neighbours
-from fabula.service.core.views import read_text
+from fabula.operations.texts import read as read_text
 from fabula.store.part_reader import read_part
 from fabula_bench.speed.books import STORY
 from fabula_bench.speed.report import Figure
@@ -341,7 +341,7 @@ def lists(whole: Collection, entry: Entry, place: int) -> Iterator[tuple[str, st
     found = concordance(collection, "*e", entry.id, limit=10_000)
     lines = [f"{line.section}\n{line.left}{line.node}{line.right}" for line in found.rows]
     yield "concordance", "\n".join(lines)
-    text = read_text(collection, entry)
+    text = read_text(collection, entry.id)
     paths = [section.path for section in text.sections]
     yield (
         "text over HTTP",

@@ -20,7 +20,6 @@ from fabula.export.annotated_text import AnnotatedText, PlacedLayer
 from fabula.export.annotation_formats import (
     annotation_formats,
     find_format,
-    pack_files,
     read_annotation_files,
     unpack_files,
     write_annotations,
@@ -454,8 +453,7 @@ def packed(files: Mapping[str, bytes]) -> bytes:
 def test_several_files_are_packed_and_unpacked() -> None:
     booknlp = find_format("booknlp")
     files = write_booknlp(annotated(), ())
-    data = pack_files(files, "Emma")
-    assert data == pack_files(files, "Emma")
+    data = packed({f"Emma{end}": content.encode() for end, content in files.items()})
     again = unpack_files(data, "x.zip", booknlp, 10**7)
     assert {name: content.decode() for name, content in again.items()} == {
         f"Emma{end}": content for end, content in files.items()

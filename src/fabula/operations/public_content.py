@@ -11,8 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fabula.app.collection import Collection
-from fabula.export.export_formats import find_export_format
-from fabula.export.files import write_graph
+from fabula.export.files import Written, write_graph
 from fabula.export.until import ReadSoFar
 from fabula.graph.entries import Entry
 from fabula.graphs.annotations import ANNOTATION
@@ -28,23 +27,19 @@ PRIVATE_PROPERTIES = frozenset({"made_from", "usage", "run", PRIVATE_FACT, *Usag
 """What a part cost, and what it was made from, which names models and settings."""
 
 
-def export_public(collection: Collection, entry: Entry | None, file: Path, format: str) -> None:
-    """Export what visitors see of a document, or of a collection that has documents.
+def export_public(collection: Collection, entry: Entry | None, file: Path, format: str) -> Written:
+    """Write what visitors see of the graph of a document, or of a collection that has documents.
 
     Raises:
         StoreError: A document changes meanwhile.
 
     """
-    if find_export_format(file, format):
-        collection.export(file, entry.id if entry else "", format=format)
-        return
     if collection.place:
         read = collection.read_so_far(entry.id if entry else "", PublicReadSoFar)
-        write_graph(read, file, format)
-        return
+        return write_graph(read, file, format)
     entries = [entry] if entry else list(collection.store.documents(collection.name))
     whole = () if entry else (collection.name,)
-    write_graph(PublicReader(collection.store, entries, whole), file, format)
+    return write_graph(PublicReader(collection.store, entries, whole), file, format)
 
 
 class PublicReader(ExportReader):
