@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.build.commit import commit, hold_lock
 from fabula.build.early_writer import EarlyWriter
-from fabula.build.make import make_collection
+from fabula.build.make import make
 from fabula.build.outcome import Listener, Outcome, SilentProgress, describe
 from fabula.build.plan import Planner
 from fabula.build.steps import LocalSteps, StepRunner
@@ -508,7 +508,7 @@ class BuildRun:
                 return describe(outcome, self._make_and_commit(plan, lock, work).parts)
             built = work.steps.make(plan, progress, work.meter, work.job)
         elif isinstance(plan, CollectionPlan):
-            built = make_collection(plan, work.models, progress, work.meter, work.job)
+            built = make(plan, work.models, progress, work.meter, work.job)
             outcome = Outcome("", plan.status)
         else:
             return _report_unchanged(plan) if plan else Outcome("", "unchanged")
