@@ -9,6 +9,7 @@ from typing import Any
 from fabula.build.make import make
 from fabula.build.outcome import SilentProgress
 from fabula.build.values import DocumentPlan, GraphPlan
+from fabula.config.expected_models import ExpectedModels
 from fabula.config.model_factory import ModelFactory
 from fabula.graph import TEXT, Part
 from fabula.graph.method import Graph, Known
@@ -56,9 +57,9 @@ def build_parts(
             for graph in graphs
         ),
         unchanged={},
-        dry=dry,
     )
-    return {part.owner.graph: part for part in make(plan, models, SilentProgress(), meter).parts}
+    source = ExpectedModels(models) if dry else models
+    return {part.owner.graph: part for part in make(plan, source, SilentProgress(), meter).parts}
 
 
 def text_chunks(text: Part) -> tuple[Chunk, ...]:

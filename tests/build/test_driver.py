@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from building import Chats, ask, at_once, finish
-from fabula.build.driver import Scoped, run
+from fabula.build.driver import Rounds, Scoped, run
 from fabula.build.outcome import SilentProgress
 from fabula.errors import BadReply, ReplyPending
 from fabula.graph.builds import Build, ChatStep, EmbedRequest, Piece, Start, settle
@@ -212,29 +212,36 @@ def test_texts_are_embedded_as_passages() -> None:
 class Pending(Says):
     """A chat whose replies to some prompts come by a batch."""
 
+    has_come = False
+
     def complete(self, prompt: Prompt) -> Reply:
         reply = super().complete(prompt)
-        if "later" in prompt.user:
+        if "later" in prompt.user and not self.has_come:
             raise ReplyPending
         return reply
 
 
-def test_where_replies_are_pending_all_that_can_be_asked_is_asked() -> None:
+def test_what_is_answered_later_is_asked_again_and_nothing_else_is() -> None:
     def then(text: str) -> Build[str]:
-        yield from say(text)
-        return (yield from say(f"{text}, then"))
+        first = yield from say(text)
+        return (yield from say(f"{first}, then"))
 
     def build() -> Build[list[str]]:
         answers: list[str] = yield [then("one"), then("later"), then("two")]
         return answers
 
-    chat = Pending(str)
-    with pytest.raises(ReplyPending):
-        finish(build(), Chats(lambda step: chat), BuildWork())
-    assert {prompt.user for prompt in chat.asked} == {
-        *("one", "later", "two"),
-        *("one, then", "two, then"),
-    }
+    chat, workers = Pending(str), Workers(1)
+    with TaskGroup(workers) as job:
+        rounds = Rounds(Scoped(build(), Models(chat)), job, SilentProgress())
+        assert not rounds.go(job).is_done
+        assert [prompt.user for prompt in chat.asked] == [
+            *("one", "later", "two"),
+            *("one, then", "two, then"),
+        ]
+        chat.has_come = True
+        assert rounds.go(job).outcome == [["one, then", "later, then", "two, then"]]
+        assert [prompt.user for prompt in chat.asked[5:]] == ["later", "later, then"]
+    workers.close()
 
 
 def test_what_has_models_of_its_own_is_counted_and_fails_alone() -> None:

@@ -1,7 +1,7 @@
 """Run builds (`fabula.graph.builds`): models are asked in threads, builds go on in one.
 
 As soon as all that a build waits for is answered, it goes on, whatever else is still asked. Where
-replies come by a batch, all builds go on as far as they can without them.
+replies come by a batch (`Rounds`), all builds go as far as they can, and rest until more are there.
 """
 
 from __future__ import annotations
@@ -67,12 +67,37 @@ def run(scoped: Scoped[Out], job: TaskGroup, progress: Progress) -> Out:
         progress: Told of each piece of a step.
 
     Raises:
-        ReplyPending: Replies come by a batch, and the build can't go on without them.
         BaseException: What the build raises, or has begun and not waited for.
 
     """
-    result: Out = _Driver(job, progress).run(scoped)
+    driver = _Driver(scoped, job, progress)
+    driver.go()
+    assert driver.whole.is_done, "A build waits for nothing."
+    result: Out = driver.whole.outcome[0]
     return result
+
+
+class Rounds(Generic[Out]):
+    """Runs a build as far as there are replies, round after round; between them it rests.
+
+    Models answer at once, or by ReplyPending: such a request is made again in the next round.
+    """
+
+    def __init__(self, scoped: Scoped[Out], job: TaskGroup, progress: Progress) -> None:
+        self._driver = _RestingDriver(scoped, job, progress)
+
+    def go(self, job: TaskGroup) -> Started[Out]:
+        """Do a round; the result is there once the build has ended.
+
+        Args:
+            job: The job of this round; the build ends with its failure.
+
+        Raises:
+            BaseException: What the build raises, or has begun and not waited for.
+
+        """
+        self._driver.resume(job)
+        return self._driver.whole
 
 
 @dataclass(eq=False, slots=True)
@@ -113,26 +138,22 @@ class _Wait:
 
 
 class _Driver:
-    def __init__(self, job: TaskGroup, progress: Progress) -> None:
+    def __init__(self, scoped: Scoped[Any], job: TaskGroup, progress: Progress) -> None:
         self._job, self._progress = job, progress
         self._ready: deque[tuple[_Running, Any, BaseException | None]] = deque()
         self._arrived: SimpleQueue[tuple[_Wait, int, Future[Any]]] = SimpleQueue()
         self._asked = 0
-        self._pending: ReplyPending | None = None
+        self.whole = self._open(scoped)
+        self._ready.append((self.whole, None, None))
 
-    def run(self, scoped: Scoped[Any]) -> Any:
-        whole = self._open(scoped)
-        self._ready.append((whole, None, None))
-        while not whole.is_done:
+    def go(self) -> None:
+        """Go on until the build has ended, or waits for nothing that is asked."""
+        while not self.whole.is_done:
             while self._ready:
                 self._advance(*self._ready.popleft())
-            if whole.is_done:
-                break
-            if not self._asked:
-                assert self._pending, "A build waits for nothing."
-                raise self._pending
+            if self.whole.is_done or not self._asked:
+                return
             self._take_in(*self._arrived.get())
-        return whole.outcome[0]
 
     def _open(self, scoped: Scoped[Any]) -> _Running:
         running = _Running(build=scoped.build)
@@ -148,8 +169,7 @@ class _Driver:
             return
         if scope.job.failure is not None:
             # One of its calls has failed, so that no other one is made.
-            running, error = scope.root, scope.job.failure
-            self._fail(running, error)
+            self._fail(scope.root, scope.job.failure)
             return
         try:
             wanted = running.build.send(value) if error is None else running.build.throw(error)
@@ -272,22 +292,21 @@ class _Driver:
             answer = future.result()
         except BaseException as error:  # noqa: BLE001  the build may have something to close
             self._throw(wait, error)
-            return
-        if isinstance(answer, ReplyPending):
-            self._pending = answer
-        elif isinstance(answer, BadReply):
+        else:
+            self._settle(wait, row, answer)
+
+    def _settle(self, wait: _Wait, row: int, answer: Any) -> None:
+        if isinstance(answer, BadReply):
             self._throw(wait, answer)
         else:
             self._answer(wait, row, answer)
 
     def _do(self, scope: _Scope, request: ChatRequest | EmbedRequest) -> Any:
-        """Ask a model; on a worker. The job goes on after the errors that are returned."""
+        """Ask a model. A reply of no use is returned: the job goes on."""
         try:
             if isinstance(request, EmbedRequest):
                 return self._embed(scope, request.texts)
             return complete(self._chat(scope, request), request.prompt)
-        except ReplyPending as error:
-            return error
         except BadReply as error:
             if isinstance(request, EmbedRequest):
                 raise
@@ -304,3 +323,35 @@ class _Driver:
         embeddings = scope.scoped.models.embedder.embed(texts, "passage")
         scope.cut.update(embeddings.cut)
         return list(embeddings.vectors)
+
+
+class _RestingDriver(_Driver):
+    """Asks in the thread of the build: what models are asked is answered at once, or later."""
+
+    def __init__(self, scoped: Scoped[Any], job: TaskGroup, progress: Progress) -> None:
+        super().__init__(scoped, job, progress)
+        self._later: list[tuple[_Scope, ChatRequest | EmbedRequest, _Wait, int]] = []
+
+    def resume(self, job: TaskGroup) -> None:
+        self._job = job
+        asked, self._later = self._later, []
+        for each in asked:
+            self._ask(*each)
+        self.go()
+
+    def _ask(
+        self, scope: _Scope, request: ChatRequest | EmbedRequest, wait: _Wait, row: int
+    ) -> None:
+        if self._job.failure is not None:
+            raise self._job.failure
+        if scope.is_over or scope.job.failure is not None:
+            return
+        try:
+            answer = self._do(scope, request)
+        except ReplyPending:
+            self._later.append((scope, request, wait, row))
+        except BaseException as error:  # noqa: BLE001  the build may have something to close
+            scope.job.fail(error)
+            self._throw(wait, error)
+        else:
+            self._settle(wait, row, answer)

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
-from fabula.build.driver import Scoped, run
+from fabula.build.driver import Rounds, Scoped, run
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan, GraphPlan
-from fabula.config.model_factory import ModelFactory
 from fabula.graph import Edge, Gap, Node, Part
 from fabula.graph.builds import Build, Start, Started
 from fabula.graph.calls import Calls
@@ -24,7 +23,7 @@ from fabula.graph.installed import graph as installed_graph
 from fabula.graph.method import BuildText, BuildWork, Built, Graph, PieceListener
 from fabula.graph.parts import part_of, piece_of, text_part
 from fabula.models.counted import Meter
-from fabula.models.parallel import TaskGroup
+from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.progress import Progress
 from fabula.models.roles import Models
 from fabula.text.chunk import split
@@ -35,9 +34,22 @@ PartListener = Callable[[Part, int], None]
 (`Part.is_whole`), with the number of dimensions of an embedding; returns at once, in any thread."""
 
 
+class BuildSource(Protocol):
+    """Makes the models that answer a build: by calls, or with placeholders."""
+
+    @property
+    def workers(self) -> Workers:
+        """The threads for calls."""
+        ...
+
+    def models(self, meter: Meter) -> Models:
+        """Return the models of one part; `meter` counts what they are asked."""
+        ...
+
+
 def make(
     plan: DocumentPlan | CollectionPlan,
-    models: ModelFactory,
+    models: BuildSource,
     progress: Progress,
     meter: Meter,
     within: TaskGroup | None = None,
@@ -57,21 +69,43 @@ def make(
     Raises:
         BadReply: A model did not give more pieces of a graph than may be missing.
         ModelError: A model can't be asked.
-        ReplyPending: Replies come by a batch. All calls that can be made without them have been
-            collected, those of all graphs.
         Stopped: The run was stopped.
 
     """
-
-    def models_of(meter: Meter) -> Models:
-        return models.models(meter, dry=plan.dry)
-
-    if isinstance(plan, CollectionPlan):
-        build = _make_collection(plan, models_of(meter))
-    else:
-        build = _DocumentBuild(plan, models_of, meter, listener).make()
     with TaskGroup(models.workers, within=within) as job:
-        return run(Scoped(build, models_of(meter)), job, progress)
+        return run(_scoped(plan, models.models, meter, listener), job, progress)
+
+
+def make_in_rounds(
+    plan: DocumentPlan | CollectionPlan,
+    models: Callable[[Meter], Models],
+    progress: Progress,
+    meter: Meter,
+    job: TaskGroup,
+) -> Rounds[BuiltParts]:
+    """Return what makes the same as `make`, in rounds and without threads.
+
+    Args:
+        plan: What to make, and from what.
+        models: Returns models whose calls a meter counts, which answer now or by ReplyPending.
+        progress: Told of each step.
+        meter: Counts what models are asked.
+        job: The job of the first round.
+
+    """
+    return Rounds(_scoped(plan, models, meter, None), job, progress)
+
+
+def _scoped(
+    plan: DocumentPlan | CollectionPlan,
+    models: Callable[[Meter], Models],
+    meter: Meter,
+    listener: PartListener | None,
+) -> Scoped[BuiltParts]:
+    own = models(meter)
+    if isinstance(plan, CollectionPlan):
+        return Scoped(_make_collection(plan, own), own)
+    return Scoped(_DocumentBuild(plan, models, meter, listener).make(), own)
 
 
 def _make_collection(plan: CollectionPlan, models: Models) -> Build[BuiltParts]:
@@ -89,7 +123,7 @@ class _DocumentBuild:
     """The build of all parts of one document."""
 
     plan: DocumentPlan
-    models_of: Callable[[Meter], Models]
+    models: Callable[[Meter], Models]
     """Returns models whose calls a meter counts: each part has its own."""
     meter: Meter
     listener: PartListener | None
@@ -113,7 +147,7 @@ class _DocumentBuild:
         """Cut the text into chunks; those that the store has already keep their embeddings."""
         plan = self.plan
         assert plan.text_recipe is not None
-        models = self.models_of(Meter(self.meter))
+        models = self.models(Meter(self.meter))
         previous = {chunk.id: chunk.embedding for chunk in plan.chunks}
         tokens = plan.text_recipe["settings"]["chunk_tokens"]
         chunks = split(plan.document, tokens, [chunk.text for chunk in plan.chunks])
@@ -140,7 +174,7 @@ class _DocumentBuild:
         below = {name: parts.get(name) or self.plan.unchanged[name] for name in step.below}
         text = BuildText(self.plan.document, chunks, below, step.decisions, step.layers)
         graph: Graph[Any] = installed_graph(step.name)
-        models = self.models_of(Meter(self.meter))
+        models = self.models(Meter(self.meter))
         limit = GapLimit(f"{graph.name} of {text.document.title}", strict=self.plan.strict)
         pieces = _pass_on(self.listener, graph, text) if self.listener else None
         work = BuildWork(limit, None if graph.inherits else pieces)

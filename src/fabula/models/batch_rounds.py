@@ -91,30 +91,38 @@ class BatchRounds:
     min_tokens: int = 0
     min_calls: int = 0
     options: BatchOptions = field(default_factory=BatchOptions)
-    _round: list[BatchCalls] = field(default_factory=list)
+    _builds: list[BatchCalls] = field(default_factory=list)
+    """Those of the builds that are under way or wait."""
     _awaited: set[int] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begin_round(self) -> None:
-        """Take in what batches have brought meanwhile; what is collected now is the next round's.
+        """Take in what batches have brought meanwhile; builds ask for what is missing again.
 
         Raises:
             InterfaceRefused: The endpoint has no batches, or can't be reached.
 
         """
-        self._round.clear()
+        for build in self._builds:
+            build.pending.clear()
+            build.refusals.clear()
         if self.calls.store.exists:
             self.advance(self._awaited)
 
     def begin_build(self) -> BatchCalls:
-        """Return what answers and collects the calls of one build of this round."""
+        """Return what answers and collects the calls of one build."""
         calls = self.calls.for_build()
         with self._lock:
-            self._round.append(calls)
+            self._builds.append(calls)
         return calls
 
+    def end_build(self, calls: BatchCalls) -> None:
+        """Send no calls of a build that has ended."""
+        with self._lock:
+            self._builds = [each for each in self._builds if each is not calls]
+
     def submit(self) -> bool:
-        """Send what this round has collected.
+        """Send what the builds wait for.
 
         A build some of whose calls are in a batch already waits for these first: else its calls
         would be scattered over many small batches.
@@ -128,11 +136,11 @@ class BatchRounds:
         """
         store = self.calls.store
         with self._hold():
-            pending = {id for build in self._round for id in build.pending}
+            pending = {id for build in self._builds for id in build.pending}
             flying = store.in_flight(pending)
             new = {
                 id
-                for build in self._round
+                for build in self._builds
                 if flying.keys().isdisjoint(build.pending)
                 for id in build.pending
             }
@@ -146,7 +154,7 @@ class BatchRounds:
 
     def refusal(self) -> BudgetSpent | None:
         """Return why this round did not collect all of its calls, if the budget is the reason."""
-        return next((error for build in self._round for error in build.refusals), None)
+        return next((error for build in self._builds for error in build.refusals), None)
 
     @property
     def is_waiting(self) -> bool:

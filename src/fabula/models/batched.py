@@ -1,8 +1,7 @@
 """Models whose replies come by batches: a call that no batch has answered is collected, not made.
 
-The build is repeated when a batch has ended. What it asked before is answered then, from the file
-of batches, until a reply is missing: `ReplyPending` ends that piece of work. Calls that are made
-side by side are all collected before.
+It is answered by `ReplyPending`, and made again when batches have ended. A build that another
+process had begun asks from its start, and is answered from the file of batches.
 """
 
 from __future__ import annotations
@@ -161,11 +160,16 @@ class BatchCalls:
         )
         self.store.save_parameters(self.endpoint.url, role.model, accepted)
 
-    def use(self, id: str) -> bool:
-        """Note that a build uses a reply. Returns whether it is the first time in this build."""
+    def use(self, ids: Sequence[str]) -> bool:
+        """Note that a build uses an answer, and how it was asked for before.
+
+        Returns:
+            Whether it is the first time in this build.
+
+        """
         with self._using:
-            is_first = id not in self.used
-            self.used.add(id)
+            is_first = not self.used.issuperset(ids[-1:])
+            self.used.update(ids)
             return is_first
 
     def charge(self, id: str, step: str, model: str, usage: Usage) -> None:
@@ -192,8 +196,6 @@ class BatchedEndpoint:
         """The ids of the calls that were answered."""
         self.batched = False
         """Whether the last answer came by a batch."""
-        self.is_first = True
-        """Whether this build uses the last answer for the first time."""
         self.kept: int | None = None
         """How many tokens of the text were embedded, where it was cut before it was sent."""
 
@@ -243,7 +245,6 @@ class BatchedEndpoint:
     def _read(self, id: str, answer: BatchAnswer, role: NamedModel, body: Body) -> Json:
         # `body` remembers the parameters that the call was made with.
         body(replace(self._calls.endpoint.parameters(role.model), thinks=answer.thinks))
-        self.is_first = self._calls.use(id)
         self.used.append(id)
         self.batched = not answer.live
         if isinstance(answer.body, dict):
@@ -340,9 +341,12 @@ class BatchedChat:
         endpoint = BatchedEndpoint(calls, _prompt_id(key, prompt), size)
         purpose = Purpose(stop=calls.stop)
         chat = _MarkedChat(OpenAIChat(endpoint, self._model, self._setting, purpose), endpoint)
-        reply = chat.complete(prompt)
+        try:
+            reply = chat.complete(prompt)
+        finally:
+            is_first = calls.use(endpoint.used)
         # Asked twice in one build, it is paid for once, as with the response cache.
-        counts = reply if endpoint.is_first else replace(reply, cached=True)
+        counts = reply if is_first else replace(reply, cached=True)
         counted = CountedChat(chat, self._meter, self._step, self._model)
         counted.count(prompt, reply.text, counts)
         sent = reply.prompt_tokens or size
@@ -433,43 +437,50 @@ class BatchedEmbedder:
         calls = self._calls
         cached = calls.cache.vectors([*keys.values()]) if use_cache else {}
         rows: dict[str, Vector] = {}
-        answers: dict[str, Embeddings] = {}
-        usage = Usage()
+        read: dict[str, tuple[Embeddings, BatchedEndpoint]] = {}
         pending: ReplyPending | None = None
         for text, key in keys.items():
             try:
                 try:
-                    answer, part = self._embed_one(text, key, kind)
+                    read[text] = self._embed_one(text, key, kind)
                 except _Missing as missing:
                     if key in cached:
                         rows[text] = cached[key]
                         continue
                     calls.collect(missing)
-                    answer, part = self._embed_one(text, key, kind)
+                    read[text] = self._embed_one(text, key, kind)
             except ReplyPending as error:
                 pending = error
-                continue
-            answers[text], rows[text] = answer, answer.vectors[0]
-            usage += part
         if pending is not None:
             raise pending
-        # Counted as one call, as a call for all texts would be.
+        # Counted only now, as all texts are asked for again until none is missing; and as one call,
+        # as a call for all of them would be.
+        usage = sum((self._count(text, *each) for text, each in read.items()), Usage())
+        answers = {text: answer for text, (answer, _) in read.items()}
+        rows |= {text: answer.vectors[0] for text, answer in answers.items()}
         return rows, answers, replace(usage, calls=int(usage.prompt_tokens > 0))
 
-    def _embed_one(self, text: str, key: bytes, kind: TextKind) -> tuple[Embeddings, Usage]:
+    def _embed_one(
+        self, text: str, key: bytes, kind: TextKind
+    ) -> tuple[Embeddings, BatchedEndpoint]:
         calls = self._calls
-        size = tokens.count(text)
-        endpoint = BatchedEndpoint(calls, key.hex(), size)
-        purpose = Purpose(stop=calls.stop)
-        answer = OpenAIEmbedder(endpoint, self.model, 1, purpose).embed([text], kind)
-        sent = answer.tokens or size
+        endpoint = BatchedEndpoint(calls, key.hex(), tokens.count(text))
+        embedder = OpenAIEmbedder(endpoint, self.model, 1, Purpose(stop=calls.stop))
+        try:
+            answer = embedder.embed([text], kind)
+        except BadReply:
+            calls.use(endpoint.used)
+            raise
         if endpoint.kept is not None:
             answer = replace(answer, cut={text: endpoint.kept})
+        return answer, endpoint
+
+    def _count(self, text: str, answer: Embeddings, endpoint: BatchedEndpoint) -> Usage:
+        """Charge an answer, and return its usage, of which the build has paid for once."""
+        sent = answer.tokens or tokens.count(text)
         usage = Usage(1, sent, batch_prompt_tokens=sent * endpoint.batched)
-        calls.charge(endpoint.used[-1], self._step, self.model, usage)
-        if not endpoint.is_first:
-            return answer, Usage(saved_prompt_tokens=sent)
-        return answer, usage
+        self._calls.charge(endpoint.used[-1], self._step, self.model, usage)
+        return usage if self._calls.use(endpoint.used) else Usage(saved_prompt_tokens=sent)
 
 
 def save_live_vectors(
