@@ -233,13 +233,13 @@ def test_what_is_answered_later_is_asked_again_and_nothing_else_is() -> None:
     chat, workers = Pending(str), Workers(1)
     with TaskGroup(workers) as job:
         rounds = Rounds(Scoped(build(), Models(chat)), job, SilentProgress())
-        assert not rounds.go(job).is_done
+        assert not rounds.resume(job).is_done
         assert [prompt.user for prompt in chat.asked] == [
             *("one", "later", "two"),
             *("one, then", "two, then"),
         ]
         chat.has_come = True
-        assert rounds.go(job).outcome == [["one, then", "later, then", "two, then"]]
+        assert rounds.resume(job).outcome == [["one, then", "later, then", "two, then"]]
         assert [prompt.user for prompt in chat.asked[5:]] == ["later", "later, then"]
     workers.close()
 

@@ -77,29 +77,6 @@ def run(scoped: Scoped[Out], job: TaskGroup, progress: Progress) -> Out:
     return result
 
 
-class Rounds(Generic[Out]):
-    """Runs a build as far as there are replies, round after round; between them it rests.
-
-    Models answer at once, or by ReplyPending: such a request is made again in the next round.
-    """
-
-    def __init__(self, scoped: Scoped[Out], job: TaskGroup, progress: Progress) -> None:
-        self._driver = _RestingDriver(scoped, job, progress)
-
-    def go(self, job: TaskGroup) -> Started[Out]:
-        """Do a round; the result is there once the build has ended.
-
-        Args:
-            job: The job of this round; the build ends with its failure.
-
-        Raises:
-            BaseException: What the build raises, or has begun and not waited for.
-
-        """
-        self._driver.resume(job)
-        return self._driver.whole
-
-
 @dataclass(eq=False, slots=True)
 class _Scope:
     """A `Scoped` build that is under way."""
@@ -325,19 +302,30 @@ class _Driver:
         return list(embeddings.vectors)
 
 
-class _RestingDriver(_Driver):
-    """Asks in the thread of the build: what models are asked is answered at once, or later."""
+class Rounds(_Driver):
+    """Runs a build as far as there are replies, round after round; between them it rests.
+
+    Models are asked in the thread that runs it. They answer at once, or by ReplyPending: such a
+    request is made again in the next round.
+    """
 
     def __init__(self, scoped: Scoped[Any], job: TaskGroup, progress: Progress) -> None:
         super().__init__(scoped, job, progress)
         self._later: list[tuple[_Scope, ChatRequest | EmbedRequest, _Wait, int]] = []
 
-    def resume(self, job: TaskGroup) -> None:
+    def resume(self, job: TaskGroup) -> Started[Any]:
+        """Do a round in a job; the result is there once the build has ended.
+
+        Raises:
+            BaseException: What the build raises, or has begun and not waited for.
+
+        """
         self._job = job
         asked, self._later = self._later, []
         for each in asked:
             self._ask(*each)
         self.go()
+        return self.whole
 
     def _ask(
         self, scope: _Scope, request: ChatRequest | EmbedRequest, wait: _Wait, row: int

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from fabula.build.driver import Rounds, Scoped, run
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan, GraphPlan
+from fabula.config.model_factory import ModelFactory
 from fabula.graph import Edge, Gap, Node, Part
 from fabula.graph.builds import Build, Start, Started
 from fabula.graph.calls import Calls
@@ -23,7 +24,7 @@ from fabula.graph.installed import graph as installed_graph
 from fabula.graph.method import BuildText, BuildWork, Built, Graph, PieceListener
 from fabula.graph.parts import part_of, piece_of, text_part
 from fabula.models.counted import Meter
-from fabula.models.parallel import TaskGroup, Workers
+from fabula.models.parallel import TaskGroup
 from fabula.models.progress import Progress
 from fabula.models.roles import Models
 from fabula.text.chunk import split
@@ -34,22 +35,9 @@ PartListener = Callable[[Part, int], None]
 (`Part.is_whole`), with the number of dimensions of an embedding; returns at once, in any thread."""
 
 
-class BuildSource(Protocol):
-    """Makes the models that answer a build: by calls, or with placeholders."""
-
-    @property
-    def workers(self) -> Workers:
-        """The threads for calls."""
-        ...
-
-    def models(self, meter: Meter) -> Models:
-        """Return the models of one part; `meter` counts what they are asked."""
-        ...
-
-
 def make(
     plan: DocumentPlan | CollectionPlan,
-    models: BuildSource,
+    models: ModelFactory,
     progress: Progress,
     meter: Meter,
     within: TaskGroup | None = None,
@@ -82,7 +70,7 @@ def make_in_rounds(
     progress: Progress,
     meter: Meter,
     job: TaskGroup,
-) -> Rounds[BuiltParts]:
+) -> Rounds:
     """Return what makes the same as `make`, in rounds and without threads.
 
     Args:

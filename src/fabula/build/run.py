@@ -124,7 +124,7 @@ class _Begun:
     document: Document | None = None
     entries: Sequence[Entry] = ()
     plan: DocumentPlan | CollectionPlan | None = None
-    build: Rounds[BuiltParts] | None = None
+    build: Rounds | None = None
 
     @property
     def characters(self) -> int:
@@ -426,7 +426,8 @@ class BuildRun:
         return outcome
 
     def _begin(self, name: str) -> _Begun:
-        batch, models = None, None
+        batch: BatchCalls | None = None
+        models: Callable[[Meter], Models] | None = None
         if self.rounds is not None:
             batch = self.rounds.begin_build()
             models = partial(self.models.batched_models, batch)
@@ -550,7 +551,7 @@ class BuildRun:
                 begun.build = make_in_rounds(
                     plan, begun.models, begun.phases, begun.meter, work.job
                 )
-            ended = begun.build.go(work.job)
+            ended = begun.build.resume(work.job)
             if not ended.is_done:
                 return replace(outcome, status="waiting")
             [built] = ended.outcome

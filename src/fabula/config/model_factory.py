@@ -46,7 +46,7 @@ from fabula.models.stop import Stop
 from fabula.text.document import Vectors
 
 if TYPE_CHECKING:
-    from fabula.models import Answerer, Chat, Embedder, Embeddings, Guide
+    from fabula.models import Answerer, Chat, Embedder, Guide
     from fabula.models.batch_estimate import BatchEstimate
     from fabula.models.batch_options import BatchOptions
     from fabula.models.batch_rounds import BatchRounds
@@ -227,14 +227,8 @@ class ModelFactory:
             owner=options.owner,
         )
 
-        def embed(texts: Sequence[str]) -> Embeddings:
-            from fabula.models.batching import BatchingEmbedder
-
-            # These texts have their prefixes already.
-            return BatchingEmbedder(self._bare_embedder, self._endpoint.behaviour).embed(texts)
-
         minimum = settings.batch_min_tokens if settings.embeds_by_endpoint else 0
-        return BatchRounds(calls, embed, minimum, settings.batch_min_calls, options)
+        return BatchRounds(calls, minimum, settings.batch_min_calls, options)
 
     @property
     def settings(self) -> Settings:
@@ -498,7 +492,7 @@ class ModelFactory:
             return self._static
         return PrefixingEmbedder(self._counting_embedder(meter, cached=cached), self.prefixes)
 
-    def _counting_embedder(self, meter: Meter, *, cached: bool) -> Embedder:
+    def _counting_embedder(self, meter: UsageCounter, *, cached: bool) -> Embedder:
         """Return the embedder that gets texts with their prefixes."""
         bare = self._bare_embedder
         is_remote = self._settings.embeds_by_endpoint
@@ -577,7 +571,7 @@ class ModelFactory:
         chat = self.chat(meter, "answer")
         return PromptedAnswerer(chat, settings.answer_temperature, settings.answer_tokens)
 
-    def chat(self, meter: Meter, step: str, role: Role = "model") -> Chat:
+    def chat(self, meter: UsageCounter, step: str, role: Role = "model") -> Chat:
         """Return a chat model, within the budget; it is called only for what is not cached.
 
         Args:
@@ -614,16 +608,19 @@ class ModelFactory:
 
     def batched_models(self, calls: BatchCalls, meter: Meter) -> BuildModels:
         """Return the models that answer one part of a document from batches."""
-        from fabula.models.batched import BatchedChat, BatchedEmbedder
+        from fabula.models.batched import BatchedChat, BatchedEmbedder, DirectCounter
 
         settings, models = self._settings, self.models(meter)
+        counter = DirectCounter(meter, self.counter)
 
         def chat(role: Role, step: str) -> Chat:
-            return BatchedChat(calls, meter, step, self._name(role), self._setting(role))
+            direct = self.chat(counter, step, role)
+            return BatchedChat(calls, meter, step, self._name(role), self._setting(role), direct)
 
         if settings.embeds_by_endpoint:
             name, batch = settings.embedding_model, settings.embedding_batch
-            embedder = BatchedEmbedder(calls, meter, "embeddings", name, batch)
+            direct = self._counting_embedder(counter, cached=True)
+            embedder = BatchedEmbedder(calls, meter, "embeddings", name, batch, direct)
             models = replace(models, embedder=PrefixingEmbedder(embedder, self.prefixes))
         return replace(models, chat=chat)
 
