@@ -17,7 +17,7 @@ from endpoint.batches import BatchFault
 from endpoint.faults import Fault
 from fabula import App, Fabula
 from fabula.build.plan import Planner
-from fabula.build.run import MAX_WAITING_CHARACTERS
+from fabula.build.run import MAX_KEPT_CHARACTERS
 from fabula.build.values import DocumentPlan
 from fabula.cli import main
 from fabula.errors import BudgetSpent, ModelError, SettingsError
@@ -151,7 +151,7 @@ def test_a_round_takes_the_calls_of_all_documents(
     assert len(endpoint.batches.sizes) <= 16
 
 
-@pytest.mark.parametrize("most", [MAX_WAITING_CHARACTERS, 1])
+@pytest.mark.parametrize("most", [MAX_KEPT_CHARACTERS, 1])
 def test_what_waits_is_read_and_planned_once(
     endpoint: Endpoint, store: Store, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
@@ -171,16 +171,20 @@ def test_what_waits_is_read_and_planned_once(
         return DocumentSource(word, load)
 
     monkeypatch.setattr(Planner, "plan_document", plan)
-    monkeypatch.setattr("fabula.build.run.MAX_WAITING_CHARACTERS", most)
-    monkeypatch.setattr("fabula.config.model_factory.MAX_DOCUMENTS", 1)
+    monkeypatch.setattr("fabula.build.run.MAX_KEPT_CHARACTERS", most)
     words = ("slept", "sang", "waited")
     with App() as app:
         outcomes = app.collection().ingest_sources([*map(source, words)], batch=AT_ONCE)
     assert [outcome.status for outcome in outcomes] == ["added"] * 3
-    assert read == planned == Counter(words)
-    # The chunks of all three, or of the first alone, but for the one that was embedded at once.
-    assert endpoint.batches.sizes[0] == (5 if most == 1 else 3 * 5) - 1
+    assert read == Counter(words)
+    # Where only one is kept, the others begin again in each round, and no round is added.
+    assert (planned == Counter(words)) == (most > 1)
+    assert endpoint.batches.sizes[0] == 3 * 5 - 1
     assert paid_once(endpoint)
+    usage = sum((outcome.usage for outcome in outcomes), Usage())
+    paid = usage.prompt_tokens + usage.completion_tokens
+    # A build that begins again has what was asked directly from the cache: one text, one prompt.
+    assert 0 <= endpoint.paid_tokens - paid <= (0 if most > 1 else 1_500)
 
 
 def test_few_embeddings_are_not_waited_for(

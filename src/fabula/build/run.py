@@ -14,12 +14,13 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.build.commit import commit, hold_lock
 from fabula.build.early_writer import EarlyWriter
 from fabula.build.make import make, make_in_rounds
-from fabula.build.outcome import Listener, Outcome, describe
+from fabula.build.outcome import Listener, Outcome, SilentProgress, describe
 from fabula.build.plan import Planner
 from fabula.build.steps import LocalSteps, StepRunner
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan
@@ -75,9 +76,10 @@ PREPARED_SECONDS = 60.0
 trips, as many as writing a small document."""
 MAX_PLANS = 5
 """How often what was changed while it was planned is planned before the build fails."""
-MAX_WAITING_CHARACTERS = 50_000_000
-"""Of how many characters of text the builds may be that wait in memory for batches: a hundred
-novels. Further documents begin once some of these have ended."""
+MAX_KEPT_CHARACTERS = 30_000_000
+"""Of how many characters of text the builds may be that wait in memory for batches: sixty novels,
+in 1.1 GB (37 bytes a character, measured). Others begin again in each round, which may take a day:
+all documents need no more rounds than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +128,12 @@ class _Begun:
     plan: DocumentPlan | CollectionPlan | None = None
     build: Rounds | None = None
 
-    @property
-    def characters(self) -> int:
-        """How long the text of its build is, while it waits."""
-        return len(self.plan.document.text) if isinstance(self.plan, DocumentPlan) else 0
+    def forget_build(self) -> None:
+        """Let the build begin again in the next round; it counts the same replies once more."""
+        self.plan = self.build = None
+        self.meter = self.phases.meter = Meter()
+        if self.batch is not None:
+            self.batch.used.clear()
 
 
 @dataclass(eq=False, slots=True)
@@ -238,8 +242,8 @@ class BuildRun:
     cluster: WorkerCluster | None = None
     _text_locks: dict[str, threading.Lock] = field(default_factory=dict)
     """A lock for each text: of equal texts in one run the first comes in, the others are it."""
-    _waiting: Counter[_Task] = field(default_factory=Counter)
-    """How many characters the documents have whose builds wait for batches."""
+    _kept: Counter[_Task] = field(default_factory=Counter)
+    """How many characters the documents have whose builds are kept between rounds."""
     _made: dict[str, tuple[str, str]] = field(default_factory=dict)
     """The id and the title of each document that this run has made, by the hash of its text."""
     _text_locks_lock: threading.Lock = field(default_factory=threading.Lock)
@@ -307,8 +311,6 @@ class BuildRun:
         for task in left:
             if self.stop.is_set():
                 outcomes[task] = Outcome(task.name, "stopped")
-            if task.begun is None:
-                self.listener.begin(task.name)
             self.listener.end(outcomes[task])
         return [outcomes[task] for task in tasks]
 
@@ -395,8 +397,6 @@ class BuildRun:
         self, planner: Planner, steps: StepRunner, run: TaskGroup, task: _Task
     ) -> Outcome:
         if task.begun is None:
-            if self._waiting.total() >= MAX_WAITING_CHARACTERS:
-                return Outcome(task.name, "waiting")
             task.begun = self._begin(task.name)
         begun = task.begun
         job = TaskGroup(self.models.workers, within=run)
@@ -409,9 +409,9 @@ class BuildRun:
             outcome = Outcome("", "failed", error=_name_source(task.name, error))
         if outcome.status == "waiting":
             begun.phases.enter(SEND_BATCHES)
-            self._waiting[task] = begun.characters
+            self._keep(task, begun)
             return Outcome(task.name, "waiting")
-        self._waiting.pop(task, None)
+        self._kept.pop(task, None)
         task.begun = None
         # Calls that were under way when it ended like that are paid for: they are counted, too.
         job.wait_for_parts()
@@ -424,6 +424,16 @@ class BuildRun:
         begun.phases.leave()
         self.listener.end(outcome)
         return outcome
+
+    def _keep(self, task: _Task, begun: _Begun) -> None:
+        """Keep a build until the next round, unless too many are kept."""
+        if task not in self._kept and self._kept.total() >= MAX_KEPT_CHARACTERS:
+            begun.forget_build()
+            # Standard input can be read only once, and an address is not fetched again.
+            if _is_file(task.name):
+                begun.document = None
+        elif isinstance(begun.plan, DocumentPlan):
+            self._kept[task] = len(begun.plan.document.text)
 
     def _begin(self, name: str) -> _Begun:
         batch: BatchCalls | None = None
@@ -520,8 +530,8 @@ class BuildRun:
             if begun.batch is not None:
                 # A build that has waited goes on, unless its document was changed meanwhile.
                 entries = self.store.find_same(self.collection, [document])
-                if entries != begun.entries:
-                    begun.plan = begun.build = None
+                if begun.plan is not None and entries != begun.entries:
+                    begun.forget_build()
                 begun.entries = entries
             if begun.plan is not None:
                 return self._do_steps(begun.plan, lock, work)
@@ -548,9 +558,9 @@ class BuildRun:
         else:
             begun.plan = plan
             if begun.build is None:
-                begun.build = make_in_rounds(
-                    plan, begun.models, begun.phases, begun.meter, work.job
-                )
+                # One that begins again goes through all steps again: only writing is progress.
+                progress = SilentProgress() if begun.batch else work.progress
+                begun.build = make_in_rounds(plan, begun.models, progress, begun.meter, work.job)
             ended = begun.build.resume(work.job)
             if not ended.is_done:
                 return replace(outcome, status="waiting")
@@ -614,6 +624,14 @@ def _name_source(source: str, error: FabulaError) -> FabulaError:
     named = type(error)(f"{source}: {error}")
     named.__cause__ = error
     return named
+
+
+def _is_file(name: str) -> bool:
+    """Return whether a source is on the disk; a name may be too long for a file."""
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _plan(plan: Callable[[], Plan]) -> Plan:
