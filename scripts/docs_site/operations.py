@@ -71,9 +71,8 @@ def _type(parameter: Parameter) -> str:
         return f"{bounds['ge']:,} to {bounds['le']:,}"
     if parameter.is_list:
         return "list of texts"
-    name = parameter.type.__name__ if get_origin(parameter.type) is None else str(parameter.type)
-    words = {"str": "text", "bool": "yes or no", "float": "number"}
-    return words.get(name, name)
+    words = {str: "text", bool: "yes or no", float: "number"}
+    return words.get(parameter.type, "value")
 
 
 def _about(parameter: Parameter) -> str:

@@ -101,7 +101,7 @@ def test_a_question_over_collections_does_without_a_server_that_is_down(
 ) -> None:
     ingest(tmp_path, "first")
     ingest(tmp_path, "second", "slept and danced")
-    asked = ("query", "Who slept?", "--no-answer", "--across", "all")
+    asked = ("search-across", "Who slept?")
     answered = ("query", "Who slept?", "--across", "first, second")
     answer = json.loads(run(*answered, "--json").stdout)
     assert (answer["collections"], answer["left_out"]) == (["first", "second"], {})
@@ -119,8 +119,8 @@ def test_a_question_over_collections_does_without_a_server_that_is_down(
     for flag in ("--explain", "--dry-run"):
         assert "is about one collection" in run(*answered, flag, code=2).output
     found = json.loads(run(*asked, "--json").stdout)
-    assert [hit["collection"] for hit in found["hits"][:4]].count("first") == 2
-    assert {hit["collection"] for hit in found["hits"]} == {"first", "second"}
+    assert [hit["collection"] for hit in found["rows"][:4]].count("first") == 2
+    assert {hit["collection"] for hit in found["rows"]} == {"first", "second"}
     assert found["left_out"] == {}
     assert "second · " in run(*asked).stdout
     with App() as app, served(app) as it:
@@ -129,7 +129,7 @@ def test_a_question_over_collections_does_without_a_server_that_is_down(
         other.stop()
         down = "The server of collection 'second' can't be used: No Neo4j answers at"
         found = json.loads(run(*asked, "--json").stdout)
-        assert {hit["collection"] for hit in found["hits"]} == {"first"}
+        assert {hit["collection"] for hit in found["rows"]} == {"first"}
         answer = json.loads(run(*answered, "--json").stdout)
         assert answer["collections"] == ["first"]
         assert down in answer["left_out"]["second"]

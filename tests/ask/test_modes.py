@@ -61,7 +61,7 @@ def _reached(address: Address, patch: pytest.MonkeyPatch) -> None:
 
 
 def asked(*words: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, ["query", QUESTION, "--no-answer", *words])
+    result = CliRunner().invoke(main, ["search", QUESTION, *words])
     assert result.exit_code == code, result.output
     return result
 
@@ -146,7 +146,7 @@ def test_another_package_adds_a_mode(tmp_path: Path, monkeypatch: pytest.MonkeyP
         shown = asked("--mode", "last-words", "--json")
     finally:
         modes.cache_clear()
-    hits = json.loads(shown.stdout)["hits"]
+    hits = json.loads(shown.stdout)["rows"]
     assert [hit["end"] for hit in hits] == sorted((hit["end"] for hit in hits), reverse=True)
     sys.modules.pop("last_words")
 
@@ -319,11 +319,11 @@ def test_the_published_preset_reads_the_five_nearest_and_no_more() -> None:
 
 @pytest.mark.parametrize("name", MODES)
 def test_the_path_is_told_step_by_step(name: str) -> None:
-    told = json.loads(asked("--mode", name, "--explain", "--json").stdout)
+    told = json.loads(asked("--mode", name, "--json").stdout)
     [retrieve] = told["path"]
     assert (retrieve["step"], retrieve["note"]) == ("retrieve", name)
     last = retrieve["steps"][-1]
-    assert [hit["id"] for hit in last["hits"] if hit["kept"]] == [one["id"] for one in told["hits"]]
+    assert [hit["id"] for hit in last["hits"] if hit["kept"]] == [one["id"] for one in told["rows"]]
     assert all(step["seconds"] >= 0 for step in retrieve["steps"])
 
 

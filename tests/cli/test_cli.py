@@ -199,7 +199,7 @@ def test_a_question_the_context_does_not_answer_is_said_to_be_so(ingested: Resul
 
 
 def test_retrieval_alone_lists_the_hits(ingested: Result) -> None:
-    result = run("query", "the mirror", "--no-answer", "--top-k", "2", "--kind", "chunk")
+    result = run("search", "the mirror", "--top-k", "2", "--kind", "chunk")
     assert result.stdout.count(" · chunk · ") == 2
     assert "score" in result.stdout
 
@@ -221,8 +221,8 @@ def test_the_context_can_be_shown(ingested: Result) -> None:
     ],
 )
 def test_filters(ingested: Result, flags: list[str], kinds: set[str], aspects: set[str]) -> None:
-    command = ["query", "Elias and the light", "--no-answer", "--json", "--top-k", "30", *flags]
-    hits = json.loads(run(*command).stdout)["hits"]
+    command = ["search", "Elias and the light", "--json", "--top-k", "30", *flags]
+    hits = json.loads(run(*command).stdout)["rows"]
     assert {hit["kind"] for hit in hits} == kinds
     assert {hit["aspect"] for hit in hits} == aspects
 

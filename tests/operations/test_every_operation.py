@@ -51,7 +51,7 @@ Cratchit, and Scrooge heard the ghost shake the chain, and Scrooge saw Marley.
 LIMITED = {
     name: operation
     for name, operation in OF_COLLECTIONS.items()
-    if "limit" in {parameter.name for parameter in operation.parameters}
+    if "limit" in {each.name for each in operation.parameters} and operation.has_command
 }
 OFFLINE: dict[str, Any] = {
     "model": "offline",
@@ -178,6 +178,13 @@ def test_every_operation_has_an_example_and_a_description() -> None:
                 assert {"ge", "le"} <= {*parameter.bounds}, f"{operation.name}: {parameter.name}"
 
 
+def without_times(value: Any) -> Any:
+    """JSON without what differs from one question to the next."""
+    if isinstance(value, dict):
+        return {name: without_times(each) for name, each in value.items() if name != "seconds"}
+    return [*map(without_times, value)] if isinstance(value, list) else value
+
+
 @pytest.mark.parametrize(("name", "example"), list_examples())
 def test_an_example_has_the_same_result_everywhere(
     it: Served, collection: Collection, asker: Asker, name: str, example: str
@@ -187,22 +194,24 @@ def test_an_example_has_the_same_result_everywhere(
     words = [word for word in shlex.split(example) if word not in ("--json", "--csv")]
     printed = run(*words, "--json")
     assert printed.exit_code == 0, printed.output
-    result = json.loads(printed.stdout)
+    result = without_times(json.loads(printed.stdout))
     if {"--regex", "--all"} & {*words}:
         return  # for the command line alone
     values = read_example(operation, collection, example)
     returned = operation.run(collection, values, asker)
-    assert operation.to_json(returned) == result
+    assert without_times(operation.to_json(returned)) == result
     reply = send(it.client(operation.role), operation, values)
-    assert reply.json() == result, reply.text
+    assert without_times(reply.json()) == result, reply.text
     if operation.method == "GET":
         same = {"If-None-Match": reply.headers["etag"]}
         again = it.client(operation.role).get(reply.request.url, headers=same)
         assert (again.status_code, again.content) == (304, b"")
-    told = call(it, operation, values)
+    told = without_times(call(it, operation, values))
     if operation.has_confirmation:
         assert "Unknown tool" in told, "an assistant destroys nothing"
         told = {**result}
+    if hasattr(returned, "shorten"):
+        result = without_times(operation.to_json(returned.shorten()))
     rows = told.pop("rows", [])
     assert rows == result.get("rows", [])[: len(rows)]
     assert told == {name: value for name, value in result.items() if name != "rows"}
@@ -223,7 +232,7 @@ def test_an_example_has_the_same_result_everywhere(
 def test_what_an_operation_does_not_take_is_refused_everywhere(
     it: Served, collection: Collection, asker: Asker, operation: Operation
 ) -> None:
-    values = {"job": "0" * 32}
+    values: dict[str, Any] = {each.name: "0" for each in operation.offered if each.is_required}
     if operation.has_command:
         example = with_ids(operation.examples[0], collection)
         values = read_example(operation, collection)

@@ -477,15 +477,17 @@ def test_example_questions_name_people_and_places_and_nobody_whom_a_reader_has_n
     ids = library.ids()
     client = library.offline.client("read")
     path = f"{BASE}/collections/books/examples"
-    named = client.get(path, params={"document": ids["The Lighthouse"]}).json()
+    named = client.get(path, params={"document": ids["The Lighthouse"]}).json()["rows"]
     assert named[0] == {
         "question": "Who is Elias?",
         "document": ids["The Lighthouse"],
         "title": "The Lighthouse",
     }
-    early = client.get(path, params={"document": ids["The Lighthouse"], "until": "20"}).json()
+    early = client.get(path, params={"document": ids["The Lighthouse"], "until": "20"}).json()[
+        "rows"
+    ]
     assert all("Elias" not in each["question"] for each in early)
-    untold = client.get(path, params={"document": ids["Winter"]}).json()
+    untold = client.get(path, params={"document": ids["Winter"]}).json()["rows"]
     assert {each["question"] for each in untold} == {
         "What is this story about?",
         "Who tells this story, and to whom?",

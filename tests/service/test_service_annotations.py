@@ -118,7 +118,7 @@ def test_a_layer_is_imported_built_exported_and_removed(it: Served, path: str) -
     [row] = reader.get(f"{path}/annotations", params={"layer": "scheme"}).json()["rows"]
     assert TEXT[row["start"] : row["end"]] == row["quote"] == "Brierly laughed"
     asked = {"question": "irony", "mode": "annotations"}
-    hit = reader.post(f"{BASE}/collections/books/search", json=asked).json()["hits"][0]
+    hit = reader.post(f"{BASE}/collections/books/search", json=asked).json()["rows"][0]
     assert "Brierly laughed" in hit["text"]
     exported = reader.get(f"{path}/annotations/export", params={"what": ["scheme", "entities"]})
     assert exported.headers["content-type"] == "application/ld+json"

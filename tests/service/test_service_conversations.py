@@ -103,7 +103,7 @@ def test_a_question_leans_on_those_before_it_and_all_is_kept(
     assert kept[0]["note"] == "mine"
     assert kept[1]["answer"] == second[-1][1]
     assert second[0][1]["turn"] == kept[1]["id"]
-    listed = client.get(f"{SHELF}/conversations", params={"limit": 1}).json()["items"]
+    listed = client.get(f"{SHELF}/conversations", params={"limit": 1}).json()["rows"]
     assert [(one["title"], one["turns"]) for one in listed] == [("Where did Anna walk?", 2)]
 
 
@@ -171,10 +171,10 @@ def test_conversations_are_listed_page_by_page_the_last_first(
     after = ""
     while len(found) < 3:
         page = client.get(f"{SHELF}/conversations", params={"limit": 2, "after": after}).json()
-        found += [one["id"] for one in page["items"]]
+        found += [one["id"] for one in page["rows"]]
         after = page["next"] or ""
     assert found[:3] == ids[::-1]
-    assert client.get("/api/v1/collections/diaries/conversations").json()["items"] == []
+    assert client.get("/api/v1/collections/diaries/conversations").json()["rows"] == []
 
 
 def test_what_a_reader_thinks_of_an_answer_is_kept(client: httpx2.Client) -> None:

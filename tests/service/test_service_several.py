@@ -17,7 +17,7 @@ from fabula.config.settings import STATIC
 from fabula.errors import NotFound, SettingsError, SpaceError, StoreError
 from fabula.jobs.callers import Caller, Quotas
 from fabula.server import Address
-from fabula.service.core.errors import describe_failures
+from fabula.service.core.errors import describe_failure
 from fabula.service.mcp import make_mcp
 from served import Served, served, server_of
 from stories import harbour_story
@@ -61,8 +61,8 @@ def test_an_answer_names_the_collection_of_each_passage(it: Served) -> None:
         numbers = {passage["number"] for passage in answer["context"]}
         assert set(answer["cited"]) <= numbers
         found = client.post(f"{BASE}/search", json=body).json()
-        assert collections_of(found["hits"]) == set(NAMES)
-        scores = [hit["score"] for hit in found["hits"]]
+        assert collections_of(found["rows"]) == set(NAMES)
+        scores = [hit["score"] for hit in found["rows"]]
         assert scores == sorted(scores, reverse=True)
 
 
@@ -104,7 +104,8 @@ def test_a_key_reaches_no_collection_that_it_may_not_see(it: Served) -> None:
         assert secret.json()["detail"].replace("third", "none") == unknown.json()["detail"]
         found = limited.post(f"{BASE}/{path}", json=ASKED).json()
         assert "third" not in json.dumps(found)
-        assert collections_of(found["hits"]) == {"first"}
+        passages = found["rows" if path == "search" else "hits"]
+        assert collections_of(passages) == {"first"}
 
 
 def test_what_belongs_to_one_collection_is_refused(it: Served) -> None:
@@ -137,7 +138,7 @@ def test_why_a_collection_is_left_out_is_said_without_addresses() -> None:
         "down": StoreError("No Neo4j answers at bolt://10.0.0.2:7687."),
         "none": NotFound("There is no such place."),
     }
-    assert describe_failures(failures) == {
+    assert {name: describe_failure(error) for name, error in failures.items()} == {
         "other": "It needs the model m.",
         "down": "Its Neo4j server does not answer.",
         "none": "There is no such place.",
@@ -152,17 +153,18 @@ def test_an_assistant_asks_several_collections(it: Served) -> None:
             return [
                 await client.call_tool(tool, ASKED | {"collections": names})
                 for tool, names in (
-                    *(("ask", NAMES), ("search", NAMES)),
-                    *(("ask", [*NAMES, "third"]), ("ask", [])),
+                    *(("ask_across", NAMES), ("search_across", NAMES)),
+                    *(("ask_across", [*NAMES, "third"]), ("ask_across", [])),
                 )
             ]
 
     answer, found, refused, unnamed = anyio.run(ask)
     assert collections_of(answer.structured_content["context"]) == set(NAMES)
-    assert collections_of(found.structured_content["hits"]) == set(NAMES)
+    assert collections_of(found.structured_content["rows"]) == set(NAMES)
     assert refused.is_error
     assert "There is no collection 'third'" in refused.content[0].text
-    assert "Name a collection: the tool list_collections" in unnamed.content[0].text
+    # Without names: all that the caller may see.
+    assert collections_of(unnamed.structured_content["context"]) == set(NAMES)
 
 
 def test_a_model_name_may_be_of_several_collections(it: Served) -> None:

@@ -71,15 +71,15 @@ def test_an_answer_and_a_search_stay_before_the_place(client: httpx2.Client) -> 
 def test_an_assistant_is_told_nothing_later(it: Served) -> None:
     reader = Caller("ada", "Ada", "read", frozenset({"novels"}))
     named: dict[str, Any] = {"collection": "novels", "document": "The Convict", **PLACE}
-    found = called(it, "search", reader, question=ASKED["question"], top_k=20, **named)
-    assert found["hits"]
+    found = called(it, "search", reader, question=ASKED["question"], k=20, **named)
+    assert found["rows"]
     assert "Provis" not in shown(found)
     assert "Provis" not in shown(called(it, "ask", reader, question=ASKED["question"], **named))
     outline = called(it, "outline", reader, **named)
     assert "Provis" not in shown(outline)
     read = called(it, "read", reader, **named)
     assert read["text"].rstrip().endswith("because a prisoner had fled.")
-    passage = found["hits"][0]["id"]
+    passage = found["rows"][0]["id"]
     around = called(
         it, "neighbours", reader, collection="novels", passage=passage, direction="up", **PLACE
     )
@@ -139,7 +139,7 @@ def test_the_text_its_passages_and_an_export_end_at_the_place(client: httpx2.Cli
     assert (read["end"], read["chunks"][-1]["end"]) == (read["length"], read["length"])
     plain = client.get(f"{story}/text", params=PLACE, headers={"Accept": "text/plain"})
     assert plain.text == read["text"]
-    hits = client.post(f"{BASE}/search", json=ASKED).json()["hits"]
+    hits = client.post(f"{BASE}/search", json=ASKED).json()["rows"]
     later = next(hit["id"] for hit in hits if hit["start"] >= read["end"])
     first, last = read["chunks"][0]["id"], read["chunks"][-1]["id"]
     assert client.get(f"{BASE}/passages/{later}").status_code == 200

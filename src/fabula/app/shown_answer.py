@@ -7,19 +7,26 @@ in the same form. Two have no slots, as the library of MCP takes slots for defau
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from fabula.ask.answer import Answer
-from fabula.ask.checked_quotation import CheckedQuotation, WeakCitation
-from fabula.ask.passage_quotes import quote_cited
 from fabula.ask.query import Query
+from fabula.ask.quotations.checked import CheckedQuotation, WeakCitation
+from fabula.ask.quotations.passage_quotes import quote_cited
 from fabula.ask.scope import QuestionScope
 from fabula.config.settings import Settings
-from fabula.graph.hits import Hit, Passage, Quote, document_spans, shown_fields
+from fabula.graph.hits import (
+    Hit,
+    Passage,
+    Quote,
+    describe_place,
+    document_spans,
+    shown_fields,
+)
 from fabula.graph.trace import Trace, TraceStep
 from fabula.models.usage import Usage
 
@@ -109,7 +116,7 @@ class ShownHits:
 
     Attributes:
         question: The question.
-        hits: The passages, best first.
+        rows: The passages, best first.
         total: How many there are with those that did not fit into an assistant's result.
         place: Up to where the reader had read; None if the whole text was searched.
         path: The steps of the search.
@@ -122,13 +129,31 @@ class ShownHits:
 
     question: str
     place: QuestionScope | None = None
-    hits: tuple[Hit, ...]
+    rows: tuple[Hit, ...]
     total: int
     path: tuple[ShownStep, ...]
     usage: Mapping[str, Usage]
     money: float | None
     unpriced: tuple[str, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
+
+    def to_text(self) -> str:
+        """Return the place, the score and the text of each passage, after its number."""
+        texts = [
+            f"{rank}. {describe_place(hit)} · score {hit.score:.3f}\n{hit.text.strip()}"
+            for rank, hit in enumerate(self.rows, start=1)
+        ]
+        return "\n\n".join(texts) or "Nothing in the graph passes these filters."
+
+    def to_hint(self) -> str:
+        """Return which collections were left out, and why."""
+        return "\n".join(
+            f"Left out: collection {name}. {why}" for name, why in self.left_out.items()
+        )
+
+    def shorten(self) -> ShownHits:
+        """Return it without its steps, which an assistant has no use for."""
+        return replace(self, path=())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,6 +238,19 @@ class ShownAnswer:
         cited = {passage.document for passage in self.context if passage.number in self.cited}
         return tuple(sorted((cited | {quote.document for quote in self.quotes}) - {""}))
 
+    def shorten(self) -> ShownAnswer:
+        """Return it with what an assistant needs of it: it can read and search on itself."""
+        return replace(
+            self,
+            context=tuple(each for each in self.context if each.number in self.cited),
+            # An answer that no model wrote is the books' own words.
+            quotations=() if self.offline else self.quotations,
+            quotes=(),
+            hits=(),
+            path=(),
+            brief="",
+        )
+
 
 def show_answer(
     answer: Answer, settings: Settings, path: Trace, seconds: float, **more: Any
@@ -280,7 +318,7 @@ def show_hits(
     cost = settings.cost(usage)
     return ShownHits(
         question=query.question,
-        hits=tuple(hits),
+        rows=tuple(hits),
         total=len(hits),
         path=list_steps(path),
         usage=usage,

@@ -11,12 +11,13 @@ request and the arguments of the library are all made from the fields of `Query`
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, get_args, get_type_hints
 
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from fabula.errors import BadValue, SettingsError, did_you_mean, first_problem
@@ -76,6 +77,12 @@ class Defaults(Protocol):
         ...
 
 
+def read_levels(typed: object) -> object:
+    """Return the lowest and the highest of levels that were typed as "1" or "1-3"."""
+    found = re.fullmatch(r"(\d+)(?:-(\d+))?", typed) if isinstance(typed, str) else None
+    return (found[1], found[2] or found[1]) if found else typed
+
+
 @dataclass(frozen=True, slots=True)
 class DefaultFrom:
     """Marks an option whose default is the setting of this name."""
@@ -131,6 +138,7 @@ class Query:
     ] = ()
     levels: Annotated[
         tuple[int, int],
+        BeforeValidator(read_levels),
         Field(description="only passages from the lowest to the highest of these levels"),
     ] = ANY_LEVEL
     rewrite: Annotated[

@@ -288,11 +288,13 @@ class Planner:
             raise Changed("Annotations were added or removed meanwhile: try again.")
         return layers
 
-    def _read(self, entry: Entry | None, name: str) -> Part:
+    def _read(self, entry: Entry | None, name: str, *, replies: bool = False) -> Part:
         """Read a document's part; in a dry run its vectors are replaced by placeholders."""
         assert entry is not None
         owner = Owner(self.collection, name, entry.id)
-        part = read_part(self.store, owner, embeddings=True, report=self._report_read)
+        part = read_part(
+            self.store, owner, embeddings=True, replies=replies, report=self._report_read
+        )
         if not self.dry:
             return part
         # A dry run embeds by static vectors, which can't be compared with a model's.
@@ -319,7 +321,7 @@ class Planner:
         if record is None or self.rebuild or not is_reusable(record.made_from, recipe):
             return None
         try:
-            return self._read(entry, name)
+            return self._read(entry, name, replies=True)
         except (NotFound, Changed):  # removed or replaced a moment ago
             return None
 

@@ -13,14 +13,14 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.build.commit import commit, hold_lock
 from fabula.build.early_writer import EarlyWriter
 from fabula.build.make import make, make_in_rounds
-from fabula.build.outcome import Listener, Outcome, SilentProgress, describe
+from fabula.build.outcome import Listener, Outcome, SilentListener, SilentProgress, describe
 from fabula.build.plan import Planner
 from fabula.build.steps import LocalSteps, StepRunner
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from fabula.build.cluster import WorkerCluster
     from fabula.build.driver import Rounds
     from fabula.models.batch_estimate import BatchEstimate
+    from fabula.models.batch_options import BatchOptions
     from fabula.models.batch_rounds import BatchRounds
     from fabula.models.batched import BatchCalls
     from fabula.models.roles import Models
@@ -216,28 +217,20 @@ class BuildRun:
         models: The models.
         collection: The collection that all sources go into.
         names: The graphs to build of each document.
-        listener: Told of each source and its steps.
-        rebuild: Whether everything is made as if it came for the first time.
-        strict: Whether a document fails where a model does not give a single piece of a graph.
-        dry: Whether nothing is written and no model asked: the outcomes are then an estimate.
-        stop: Once it is set nothing more is begun, and calls under way come to their end.
-        rounds: Sends the calls to models by batches; None to make them at once.
-        estimate: Counts the rounds and batches that a dry run would need.
-        cluster: Workers that read files and make parts; None to do it in this process. A
-            collection's own graph is made here in any case, as it reads the store.
 
+    The others are those of `BuildOptions`.
     """
 
     store: Store
     models: ModelFactory
     collection: str
     names: Collection[str]
-    listener: Listener
+    listener: Listener = field(default_factory=SilentListener)
     rebuild: bool = False
     strict: bool = False
     dry: bool = False
     stop: Stop = field(default_factory=Stop)
-    rounds: BatchRounds | None = None
+    batch: BatchOptions | None = None
     estimate: BatchEstimate | None = None
     cluster: WorkerCluster | None = None
     _text_locks: dict[str, threading.Lock] = field(default_factory=dict)
@@ -251,6 +244,11 @@ class BuildRun:
     _prepared: dict[int, float] = field(default_factory=dict)
     """When the collection was last made ready for embeddings, by their dimensions."""
     _preparing: threading.Lock = field(default_factory=threading.Lock)
+
+    @cached_property
+    def rounds(self) -> BatchRounds | None:
+        """What sends the calls to models by batches; None to make them at once."""
+        return self.models.batch_rounds(self.batch) if self.batch and not self.dry else None
 
     def ingest(self, sources: Sequence[DocumentSource]) -> list[Outcome]:
         """Take in each source as a document.

@@ -6,7 +6,6 @@ import copy
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
     from fabula.models.batch_store import BatchStore
     from fabula.models.batched import BatchCalls
     from fabula.models.cache import ReplyCache, ResponseCache
-    from fabula.models.endpoint import Endpoint
+    from fabula.models.endpoint.endpoint import Endpoint
     from fabula.models.limiter import CallLeases
     from fabula.models.prices import Cost
     from fabula.models.usage import Usage
@@ -111,6 +110,8 @@ class ModelFactory:
         self._opening = threading.Lock()
         self._opened: Endpoint | None = None
         self._static = StaticEmbedder()
+        self._opened_embedders: dict[str, Embedder] = {}
+        """The embedders that are no endpoint's, by their names; views share them."""
         self._budgets = Budgets((budget or Budget(settings.max_calls, settings.max_tokens),))
         self._opening_cache = threading.Lock()
         self._opened_cache: ResponseCache | None = None
@@ -177,9 +178,6 @@ class ModelFactory:
             view._budgets = Budgets((budget, *self._budgets.each))
         view.counter = counter or self.counter
         view._given_cache = cache or self._given_cache
-        # These cached properties depend on what was just changed.
-        for name in ("embedder", "_bare_embedder"):
-            view.__dict__.pop(name, None)
         return view
 
     def batch_rounds(self, options: BatchOptions) -> BatchRounds:
@@ -358,7 +356,7 @@ class ModelFactory:
             return self._endpoint.window(settings.model)
         with self._whole._opening:
             opened = self._whole._opened
-        learned = opened.behaviour.window(settings.model) if opened is not None else None
+        learned = opened.behaviour.of(settings.model).window if opened is not None else None
         return min(filter(None, (window, learned)), default=None)
 
     def limit_window(self, tokens: int) -> None:
@@ -373,7 +371,7 @@ class ModelFactory:
         """Return what the usage of steps costs, by the settings' prices."""
         return self._settings.cost(steps)
 
-    @cached_property
+    @property
     def embedder(self) -> Embedder:
         """The embedder of passages and questions, within the budget and cached, not counted."""
         return self.counted_embedder(Meter())
@@ -499,14 +497,13 @@ class ModelFactory:
         if getattr(bare, "is_free", False):
             return bare
         address = self._address if is_remote else ""
-        embedder: Embedder = CountedEmbedder(bare, meter, "embeddings", self._budgets)
+        counted = CountedEmbedder(bare, meter, "embeddings", self._budgets)
+        embedder: Embedder = counted
         if cached and self.cache:
             from fabula.models.cached import CachedEmbedder
 
             key_kind = self._key_kind if is_remote else getattr(bare, "key_kind", None)
-            counted = CountedEmbedder(bare, meter, "embeddings", self._budgets)
-            stop = self._purpose.stop
-            embedder = CachedEmbedder(counted, self.cache, address, stop, key_kind)
+            embedder = CachedEmbedder(counted, self.cache, address, self._purpose.stop, key_kind)
         if not is_remote:
             return embedder
         from fabula.models.batching import BatchingEmbedder
@@ -586,11 +583,11 @@ class ModelFactory:
             remote = self._remote_chat(role, replace(self._purpose, stop=stop))
             return CountedChat(remote, meter, step, name, self._budgets)
 
-        if not self.cache:
-            return open(self._purpose.stop)
+        from fabula.models.cache import NoCache
         from fabula.models.cached import CachedChat
 
-        return CachedChat(open, self.cache, self._address, name, self._purpose.stop)
+        cache = self.cache or NoCache()
+        return CachedChat(open, cache, self._address, name, self._purpose.stop)
 
     def placeholder_chat(
         self,
@@ -658,7 +655,7 @@ class ModelFactory:
             return LocalRanker(name, self._settings.models_folder).rank
         if self._settings.offline and not self._settings.has_endpoint:
             return None
-        from fabula.models.rerank import EndpointRanker
+        from fabula.models.endpoint.rerank import EndpointRanker
 
         return EndpointRanker(self._endpoint, model, self._budgets, meter, self._purpose).rank
 
@@ -714,7 +711,7 @@ class ModelFactory:
         return self._settings.judge if role == "aspect_model" else self._settings.model
 
     def _remote_chat(self, role: Role, purpose: Purpose) -> Chat:
-        from fabula.models.openai import OpenAIChat
+        from fabula.models.endpoint.openai import OpenAIChat
 
         name, setting = self._name(role), self._setting(role)
         return OpenAIChat(self._endpoint, name, setting, purpose)
@@ -724,15 +721,19 @@ class ModelFactory:
         is_separate = role == "aspect_model" and self._settings.aspect_model
         return "FABULA_ASPECT_MODEL" if is_separate else "FABULA_MODEL"
 
-    @cached_property
+    @property
     def _bare_embedder(self) -> Embedder:
         """The embedder itself, of an endpoint or not, without prefixes, cache and counts."""
         settings = self._settings
         if not settings.embeds_by_endpoint:
             from fabula.models.providers import open_embedder
 
-            return open_embedder(settings.embedding_model, settings.models_folder)
-        from fabula.models.openai import OpenAIEmbedder
+            name, opened = settings.embedding_model, self._opened_embedders
+            if name not in opened:
+                # `setdefault`: of two that threads opened at once, all use the first.
+                opened.setdefault(name, open_embedder(name, settings.models_folder))
+            return opened[name]
+        from fabula.models.endpoint.openai import OpenAIEmbedder
 
         return OpenAIEmbedder(
             self._endpoint, settings.embedding_model, settings.embedding_batch, self._purpose
@@ -744,7 +745,7 @@ class ModelFactory:
 
         It is without secrets, so that a new password makes no reply unknown.
         """
-        from fabula.models.address import normalize_url, redact_url
+        from fabula.models.endpoint.address import normalize_url, redact_url
 
         return redact_url(normalize_url(self._settings.base_url))
 
@@ -792,7 +793,7 @@ class ModelFactory:
     @property
     def _endpoint(self) -> Endpoint:
         """The endpoint, one for all threads: two would have two limiters."""
-        from fabula.models.endpoint import Endpoint
+        from fabula.models.endpoint.endpoint import Endpoint
         from fabula.models.limiter import Limiter, RetryPolicy
 
         settings, whole = self._settings, self._whole

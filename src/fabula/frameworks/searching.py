@@ -58,7 +58,7 @@ def search_service(url: str, collection: str, key: str) -> Search:
             )
             raise (NotFound if response.status_code == 404 else FabulaError)(problem)
         try:
-            hits = response.json()["hits"]
+            hits = response.json()["rows"]
             return [
                 Hit(**{name: hit[name] for name in SHOWN_FIELDS if name in hit}) for hit in hits
             ]

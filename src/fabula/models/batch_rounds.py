@@ -25,10 +25,9 @@ from fabula.models.batch_interface import InterfaceRefused
 from fabula.models.batch_options import BatchOptions, BatchProgress
 from fabula.models.batch_store import MAX_FILE_BYTES, MAX_LINES, BatchRow
 from fabula.models.batched import BatchCalls
-from fabula.models.endpoint_client import Method
-from fabula.models.openai import CHAT_PATH, EMBEDDINGS_PATH
-from fabula.models.parameters import Parameters
-from fabula.models.payload import object_or_empty, text_or_empty
+from fabula.models.endpoint.client import Method
+from fabula.models.endpoint.openai import CHAT_PATH, EMBEDDINGS_PATH
+from fabula.models.endpoint.payload import object_or_empty, text_or_empty
 from fabula.models.purpose import Purpose
 
 LOG = logging.getLogger("fabula")
@@ -503,11 +502,9 @@ class BatchRounds:
         name = endpoint.batches.find_refused(status, body, store.request(id) or {})
         if not name:
             return False
-        accepted = store.parameters(row.endpoint, row.model) or Parameters()
+        accepted = endpoint.parameters(row.model)
         fewer = accepted.without(name)
-        if fewer != accepted:
-            LOG.info("Requests to %s are changed: it refuses %s.", row.model, name)
-            store.save_parameters(row.endpoint, row.model, fewer)
+        endpoint.behaviour.learn(row.model, accepted, fewer, f"it refuses {name}")
         return True
 
     def _is_unprocessed(self, line: dict[str, Any]) -> bool:

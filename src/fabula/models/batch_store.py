@@ -14,12 +14,11 @@ import uuid
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from fabula.errors import FabulaError
-from fabula.models.parameters import Parameters
 from fabula.models.usage import Usage
 
 FILE = "batches.sqlite"
@@ -54,7 +53,7 @@ CREATE TABLE IF NOT EXISTS batch (
     note TEXT NOT NULL DEFAULT '', created REAL NOT NULL, updated REAL NOT NULL
 );
 CREATE TABLE IF NOT EXISTS model (
-    endpoint TEXT NOT NULL, model TEXT NOT NULL, parameters TEXT, max_lines INTEGER,
+    endpoint TEXT NOT NULL, model TEXT NOT NULL, max_lines INTEGER,
     PRIMARY KEY (endpoint, model)
 );
 """
@@ -456,21 +455,6 @@ class BatchStore:
         self._do(receive, durable=True)
 
     # What was learned of models
-
-    def parameters(self, endpoint: str, model: str) -> Parameters | None:
-        """Return the parameters that a model has accepted; None if it was never asked."""
-        row = self._one(
-            "SELECT parameters FROM model WHERE endpoint = ? AND model = ?", endpoint, model
-        )
-        return Parameters(**json.loads(row[0])) if row and row[0] else None
-
-    def save_parameters(self, endpoint: str, model: str, parameters: Parameters) -> None:
-        """Save the parameters that a model has accepted."""
-        self._write(
-            "INSERT INTO model (endpoint, model, parameters) VALUES (?, ?, ?)"
-            " ON CONFLICT (endpoint, model) DO UPDATE SET parameters = excluded.parameters",
-            [(endpoint, model, json.dumps(asdict(parameters)))],
-        )
 
     def limit_lines(self, endpoint: str, model: str, lines: int | None) -> None:
         """Remember how many calls a batch of a model may have at most; None: any number."""

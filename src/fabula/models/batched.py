@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -22,13 +22,13 @@ from fabula.models.batch_store import BatchAnswer, BatchStore, CollectedCall
 from fabula.models.budget import Budgets
 from fabula.models.cache import ReplyCache, chat_key, embedding_key
 from fabula.models.counted import CountedChat, UsageCounter
-from fabula.models.endpoint import Endpoint
-from fabula.models.endpoint_errors import NamedModel
-from fabula.models.learned_behaviour import LearnedBehaviour
-from fabula.models.model_call import Body, ModelCall
-from fabula.models.openai import CHAT_PATH, OpenAIChat, OpenAIEmbedder
-from fabula.models.parameters import Parameters
-from fabula.models.payload import Json
+from fabula.models.endpoint.call import Body, ModelCall
+from fabula.models.endpoint.endpoint import Endpoint
+from fabula.models.endpoint.errors import NamedModel
+from fabula.models.endpoint.learned import LearnedBehaviour
+from fabula.models.endpoint.openai import CHAT_PATH, OpenAIChat, OpenAIEmbedder
+from fabula.models.endpoint.parameters import Parameters
+from fabula.models.endpoint.payload import Json
 from fabula.models.purpose import Purpose
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
@@ -118,14 +118,14 @@ class BatchCalls:
         It shows whether there is such a model, and which parameters it accepts: a batch would say
         so after hours, and of each of its calls.
         """
-        store, url = self.store, self.endpoint.url
-        if store.parameters(url, model) is not None:
+        behaviour = self.endpoint.behaviour
+        if behaviour.of(model).is_probed:
             return None
         with self._probing:
-            if store.parameters(url, model) is not None:
+            if behaviour.of(model).is_probed:
                 return None
             answer = ask()
-            store.save_parameters(url, model, self.endpoint.parameters(model))
+            behaviour.note_probe(model)
             return answer
 
     def collect(self, missing: _Missing) -> None:
@@ -139,8 +139,8 @@ class BatchCalls:
         budgets = Budgets() if call.id in self.charged else self.budgets
         try:
             with budgets.call(call.tokens, model=role.model, is_batched=True) as bill:
-                learned = self.store.parameters(self.endpoint.url, role.model) or Parameters()
-                self.endpoint.remember(role.model, learned)
+                self.endpoint.note_answer(role.model)
+                learned = self.endpoint.parameters(role.model)
                 thinks = call.thinks or learned.thinks
                 # A batch has no streams.
                 body = missing.body(replace(learned, thinks=thinks, stream="asked"))
@@ -181,7 +181,7 @@ class BatchCalls:
 
 
 class BatchedEndpoint:
-    """Answers the calls that one prompt or text makes: `fabula.models.model_call.CallsModels`.
+    """Answers the calls that one prompt or text makes: `fabula.models.endpoint.call.CallsModels`.
 
     It stands in the place of an endpoint, so that a reply is read as one of a live call is.
     """
@@ -247,7 +247,7 @@ class BatchedEndpoint:
             raise self._calls.endpoint.batches.line_error(status, content, role)
         return dict(content)
 
-    def events(self, call: ModelCall) -> Iterator[Json]:
+    def events(self, call: ModelCall) -> Generator[Json]:
         """Yield nothing: no batch has streams."""
         raise NotImplementedError("A batch has no streams.")
 
@@ -257,8 +257,6 @@ class BatchedEndpoint:
             return False
         self._thinks = True
         self._calls.endpoint.allow_thinking(role, used)
-        accepted = replace(self._calls.endpoint.parameters(role.model), thinks=True)
-        self._calls.store.save_parameters(self.url, role.model, accepted)
         return True
 
 

@@ -354,21 +354,6 @@ def _find_titles(collection: Collection, decisions: Iterable[Decision]) -> Mappi
     return {entry.id: entry.title for entry in collection.store.find_same(collection.name, ids)}
 
 
-def _find_concerned(collection: Collection, decision: Decision) -> Iterable[Entry]:
-    """Yield the documents that a decision was about when it was made, and those that follow it."""
-    for entry in collection.store.documents(collection.name):
-        record = entry.graphs.get(decision.graph)
-        if record is None:
-            continue
-        followed = {known["number"] for known in record.made_from.get("decisions", ())}
-        if entry.id in decision.documents or decision.number in followed:
-            yield entry
-
-
-def _follows_from_decisions(names: Sequence[str]) -> bool:
-    return all(name == "decisions" or name.startswith("rests_on.") for name in names)
-
-
 def _describe(decision: Decision, title: str, effects: Mapping[str, str]) -> Correction:
     rules = find_graph(decision.graph).decisions
     words = rules.words(decision) if rules else f"{decision.kind} {', '.join(decision.names)}"

@@ -233,14 +233,9 @@ def _find_stale(collection: Collection, entry: Entry) -> dict[str, tuple[str, ..
 
 
 def _read_again(collection: Collection, entry: Entry) -> str:
-    """Return in words what another ingest of a document's file would change."""
-    change = collection.read_again(entry)
-    if change is None:
-        return f"its file {entry.source} is not here."
-    if change.error:
-        return change.error
-    what = "; ".join(change.describe()) or "the same text"
-    return f"`fabula ingest {entry.source}` would bring {what}."
+    from fabula.operations.rereading import describe_rereading
+
+    return describe_rereading(collection.store, entry, collection.settings.max_file_mb * 1_000_000)
 
 
 # Showing

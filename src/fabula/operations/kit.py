@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, ca
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
-from fabula.errors import BadValue, did_you_mean
+from fabula.errors import BadValue, FabulaError, did_you_mean
 from fabula.export.cells import format_cell, format_csv
 from fabula.graph.installed import load
 from fabula.graph.reading_place import HIDES_UNREAD, MAX_PLACE
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from fabula.export.graph_xml import Written
     from fabula.jobs.ledger import Ledger
     from fabula.jobs.queue import Jobs
+    from fabula.models.stop import Stop
 
 GROUP = "fabula.operations"
 """The group of entry points by which a package brings operations, Fabula's own as any other."""
@@ -83,6 +84,8 @@ class Mark(Enum):
 
     AT_THIS_MACHINE = auto()
     """Only the command line and programs have it: it may take any time."""
+    HAS_SETTING = auto()
+    """A setting has its default, so that the command line has the flag of the setting."""
     NAMES_DOCUMENT = auto()
     """Its value names a document, which the page offers to choose."""
     NAMES_COLLECTION = auto()
@@ -91,12 +94,24 @@ class Mark(Enum):
     """Its value is the name of who asks; nobody can give it."""
     FOR_VISITOR = auto()
     """Its value is whether a visitor asks; nobody can give it."""
+    ASKER = auto()
+    """Its value is the asker, who pays for what is asked of models; nobody can give it."""
 
 
-ABOUT_ASKER = (Mark.CALLER, Mark.FOR_VISITOR)
+ABOUT_ASKER = (Mark.CALLER, Mark.FOR_VISITOR, Mark.ASKER)
 """The marks of parameters that say who asks."""
 Until = Annotated[str, Field(max_length=MAX_PLACE, description=HIDES_UNREAD)]
 """How far a reader has read."""
+
+
+class QuestionMetrics(Protocol):
+    """What measures questions."""
+
+    def record_retrieval(self, mode: str, seconds: float) -> None:
+        """Record how long a mode took to find passages."""
+
+    def first_token(self, seconds: float) -> None:
+        """Record how long it took until an answer began."""
 
 
 class Services(Protocol):
@@ -110,6 +125,10 @@ class Services(Protocol):
     def ledger(self) -> Ledger:
         """What was spent on models."""
 
+    @property
+    def metrics(self) -> QuestionMetrics:
+        """What measures questions."""
+
 
 @dataclass(frozen=True)
 class Asker:
@@ -122,6 +141,10 @@ class Asker:
         open: Returns a collection that they may see, by its name; NotFound for any other.
         caller: What they may do and spend.
         services: What the service has that they ask; None where none runs in this process.
+        stop: Ends a question once it is set, from any thread.
+        describe_error: Returns what they may know of an error.
+        open_several: Returns collections that share what is left of their quota, by their names, or
+            all; None where there are no quotas.
 
     """
 
@@ -131,6 +154,15 @@ class Asker:
     open: Callable[[str], Collection]
     caller: Caller = PERSON
     services: Services | None = None
+    stop: Stop | None = None
+    describe_error: Callable[[FabulaError], str] = attrgetter("message")
+    open_several: Callable[[Sequence[str]], Sequence[Collection]] | None = None
+
+    def open_all(self, names: Sequence[str]) -> Sequence[Collection]:
+        """Return collections by their names, or all that they may see. Raises NotFound."""
+        from fabula.app.across import find_collections
+
+        return self.open_several(names) if self.open_several else find_collections(self.app, names)
 
     @property
     def is_visitor(self) -> bool:
@@ -169,7 +201,9 @@ class Parameter:
         known = self._parts[0]
         if NoneType not in typing.get_args(known):
             return known
-        return next(each for each in typing.get_args(known) if each is not NoneType)
+        return typing.Union[  # noqa: UP007 (of types that are known at run time alone)
+            tuple(each for each in typing.get_args(known) if each is not NoneType)
+        ]
 
     @cached_property
     def field(self) -> FieldInfo:
@@ -190,13 +224,18 @@ class Parameter:
     @property
     def is_list(self) -> bool:
         """Whether it has several values."""
-        return typing.get_origin(self.type) is tuple
+        return typing.get_origin(self.type) is tuple and ... in typing.get_args(self.type)
+
+    @property
+    def is_mapping(self) -> bool:
+        """Whether it has values by names, which the command line has no flag for."""
+        return typing.get_origin(self.type) is Mapping
 
     @property
     def choices(self) -> tuple[str, ...]:
         """The values that it can have; none if it can have others."""
         of_type = typing.get_args(self.type) if typing.get_origin(self.type) is Literal else ()
-        return tuple(choice for choice in of_type if choice)
+        return tuple(str(choice) for choice in of_type if choice)
 
     def has(self, mark: Mark) -> bool:
         """Return whether it is marked so."""
@@ -254,6 +293,8 @@ class Operation:
             knows it who has read the parameter `document` up to there.
         is_large: Whether it takes seconds of processor time, so that a caller has few at once.
         is_query: Whether Neo4j may take any time for it, so that all callers have few at once.
+        is_question: Whether it is counted as a question, of which a caller has few at once. It ends
+            when its caller leaves, and has the flags of models at the command line.
         max_body_bytes: The largest body of a request over HTTP.
         is_public: Whether visitors of a public collection may ask for it.
         has_screen: Whether it is on the screen of its group; the page has some of its own.
@@ -263,6 +304,8 @@ class Operation:
         command: How the command line calls it; with two words, as 'keys make', it is an action of
             the command of the first. Its entry point is named so, with a dot between them.
         has_command: Whether its command is made from it; one may be written by hand.
+        has_route: Whether its route is made from it; that of a stream is written by hand.
+        options: Further parameters, which the function takes as `**options`.
         starts_job: Whether a graph has to be built again after it: `build` of its result says where
             (`Build`). The service does that by a job, whose id is `job` of the result, and answers
             202; the command line and programs do it at once.
@@ -282,6 +325,7 @@ class Operation:
     hides_unread: bool
     is_large: bool
     is_query: bool
+    is_question: bool
     max_body_bytes: int
     is_public: bool
     has_screen: bool
@@ -289,6 +333,8 @@ class Operation:
     is_recorded: bool
     command: str
     has_command: bool
+    has_route: bool
+    options: Sequence[Parameter]
     starts_job: bool
     writers: Mapping[str, Callable[..., Written]]
     examples: Sequence[str]
@@ -344,7 +390,10 @@ class Operation:
     def parameters(self) -> tuple[Parameter, ...]:
         """Its parameters, but for the collection or the asker."""
         known = [*inspect.signature(self.function).parameters.values()][1:]
+        if self.options:
+            known.pop()
         own = [self._read_parameter(each.name, each.default) for each in known]
+        own += self.options
         if self.hides_unread:
             names = [each.name for each in own]
             own.insert(names.index("document") + 1, Parameter("until", Until, ""))
@@ -438,6 +487,8 @@ class Operation:
                 checked[parameter.name] = asker.name
             elif parameter.has(Mark.FOR_VISITOR):
                 checked[parameter.name] = asker.is_visitor
+            elif parameter.has(Mark.ASKER):
+                checked[parameter.name] = asker
         if not self.has_collection:
             return function(asker, **checked)
         if self.hides_unread and collection:
@@ -475,6 +526,7 @@ def operation(
     hides_unread: bool = False,
     is_large: bool = False,
     is_query: bool = False,
+    is_question: bool = False,
     max_body_bytes: int = MAX_BODY_BYTES,
     is_public: bool = False,
     has_screen: bool = True,
@@ -482,6 +534,8 @@ def operation(
     is_recorded: bool = True,
     command: str = "",
     has_command: bool = True,
+    has_route: bool = True,
+    options: Sequence[Parameter] = (),
     starts_job: bool = False,
     writers: Mapping[str, Callable[..., Written]] = MappingProxyType({}),
     examples: Sequence[str] = (),
@@ -501,6 +555,7 @@ def operation(
             hides_unread,
             is_large,
             is_query,
+            is_question,
             max_body_bytes,
             is_public,
             has_screen,
@@ -508,6 +563,8 @@ def operation(
             is_recorded,
             command or function.__name__.replace("_", "-"),
             has_command,
+            has_route,
+            options,
             starts_job,
             writers,
             examples,
@@ -516,7 +573,9 @@ def operation(
         @wraps(function)
         def checked(*given: Any, **named: Any) -> Any:
             first, *values = signature.bind(*given, **named).arguments.items()
-            result = function(first[1], **declared.check_own(dict(values)))
+            own = dict(values)
+            own |= own.pop("options") if options and "options" in own else {}
+            result = function(first[1], **declared.check_own(own))
             if starts_job:
                 build_now(first[1], result.build)
             return result

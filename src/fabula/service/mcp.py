@@ -7,11 +7,11 @@ output for the person at the machine. Results are bounded; a result that was cut
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial, wraps
-from typing import Annotated, Any, ParamSpec, Protocol, TypeVar
+from typing import Annotated, Any, ParamSpec, TypeVar
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
@@ -22,16 +22,13 @@ from starlette.applications import Starlette
 
 from fabula import __version__
 from fabula.app.collection import Collection
-from fabula.app.shown_answer import ShownAnswer, ShownHits
-from fabula.ask.query import USUAL_MODE, query_options
-from fabula.errors import FabulaError, Forbidden, NotFound, SettingsError, did_you_mean
+from fabula.ask.query import query_options
+from fabula.errors import FabulaError, Forbidden, NotFound, did_you_mean
 from fabula.graph.entries import Entry
 from fabula.jobs.callers import Caller, Role
 from fabula.jobs.start import IngestOptions, begin_ingest, text_item
 from fabula.models.stop import Stop
 from fabula.operations.kit import Operation, find_operations
-from fabula.service.core import asking
-from fabula.service.core.asking import Question
 from fabula.service.core.errors import public_message
 from fabula.service.core.views import END_OF_TEXT
 from fabula.service.http.streams import run_while_connected
@@ -43,7 +40,6 @@ MAX_RESULT_TOKENS = 4000
 """Tokens of all texts in one result."""
 MAX_READ_CHARACTERS = 8000
 """Characters of the text that one call of `read` returns."""
-MAX_HITS = 50
 INSTRUCTIONS = (
     "Long narrative texts, read as graphs: passages of the text, summaries by aspect (plot, "
     "character, theme and others) and details. Search first, then read around what you find. Cite "
@@ -54,23 +50,7 @@ INSTRUCTIONS = (
 READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True)
 CollectionName = Annotated[str, Field(description="name of the collection")]
-CollectionNames = Annotated[
-    list[str],
-    Field(
-        description="names of several collections, to ask them together in place of one; the "
-        "passages are merged by rank",
-        max_length=100,
-    ),
-]
 DocumentName = Annotated[str, Field(description="id, title or file name of the document")]
-ModeName = Annotated[str, Field(description="retrieval mode; several, as hippo,hybrid, are fused")]
-QuestionOptions = Annotated[
-    dict[str, Any],
-    Field(
-        description="other options of the question. "
-        + "; ".join(f"{name}: {option.description}" for name, option in query_options().items())
-    ),
-]
 ReadUntil = Annotated[
     str,
     Field(description=f"{query_options()['until'].description}; needs a document"),
@@ -91,14 +71,6 @@ class TextRange(BaseModel):
     end: int
     text: str
     next: int | None = None
-
-
-class _HasText(Protocol):
-    @property
-    def text(self) -> str: ...
-
-
-Item = TypeVar("Item", bound=_HasText)
 
 
 class BegunJob(BaseModel):
@@ -124,7 +96,6 @@ def make_mcp(state: ServiceState, person: Caller | None = None) -> MCPServer:
     )
     access = _Access(state, person)
     _add_reading(server, access)
-    _add_asking(server, access)
     _add_writing(server, access)
     for operation in find_operations():
         if operation.has_tool:
@@ -187,13 +158,6 @@ class _Access:
         if not name:
             raise NotFound("Name a collection: the tool list_collections lists them.")
         return self.state.filled_collection(name, self.caller(context))
-
-    def asked(
-        self, context: Context[Any, Any], name: str, names: Sequence[str]
-    ) -> tuple[Collection, Sequence[Collection]]:
-        """Return the collection that is asked, and all where several are. Raises NotFound."""
-        among = self.state.collections(names, self.caller(context)) if names else ()
-        return (among[0] if among else self.collection(context, name)), among
 
     def require(self, caller: Caller, role: Role, *, in_all: bool = False) -> None:
         """Raise Forbidden unless a caller may do what a role may, with `in_all` everywhere."""
@@ -268,95 +232,6 @@ def _add_reading(server: MCPServer, access: _Access) -> None:
         return _read_range(source, entry, start, end or start + MAX_READ_CHARACTERS)
 
 
-def _question(options: dict[str, Any], **arguments: Any) -> Question:
-    """Make a question of a tool's arguments; `options` are those without one of their own."""
-    allowed = [name for name in query_options() if name not in arguments]
-    if unknown := [name for name in options if name not in allowed]:
-        raise SettingsError(
-            f"There is no option {unknown[0]!r} of a question. There are: {', '.join(allowed)}."
-        )
-    return Question.parse_values(**options, **arguments)
-
-
-def _add_asking(server: MCPServer, access: _Access) -> None:
-    @server.tool(annotations=READ_ONLY)
-    async def search(
-        context: Context[Any, Any],
-        question: str,
-        collection: CollectionName = "",
-        collections: CollectionNames = [],  # noqa: B006
-        document: Annotated[str, Field(description="search only this document")] = "",
-        aspects: Annotated[
-            list[str], Field(description="only summaries of these aspects, such as plot, theme")
-        ] = [],  # noqa: B006
-        kinds: Annotated[
-            list[str], Field(description="only these kinds: chunk, summary, detail")
-        ] = [],  # noqa: B006
-        until: ReadUntil = "",
-        mode: ModeName = USUAL_MODE,
-        top_k: Annotated[int, Field(ge=1, le=MAX_HITS)] = 10,
-        options: QuestionOptions = {},  # noqa: B006
-    ) -> ShownHits:
-        """Find the passages that best answer a question: parts of the text, summaries, details."""
-
-        def find(stop: Stop) -> ShownHits:
-            query = _question(
-                options,
-                question=question,
-                document=document,
-                until=until,
-                aspects=aspects,
-                kinds=kinds,
-                mode=mode,
-                k=top_k,
-            )
-            source, among = access.asked(context, collection, collections)
-            services, caller = access.state.asking_services, access.caller(context)
-            found = asking.search(services, source, caller, query, stop, among)
-            return replace(found, hits=tuple(_take_fitting(found.hits)), path=())
-
-        return await access.run_question(context, find)
-
-    @server.tool(annotations=READ_ONLY)
-    async def ask(
-        context: Context[Any, Any],
-        question: str,
-        collection: CollectionName = "",
-        collections: CollectionNames = [],  # noqa: B006
-        document: Annotated[str, Field(description="answer only from this document")] = "",
-        until: ReadUntil = "",
-        mode: ModeName = USUAL_MODE,
-        options: QuestionOptions = {},  # noqa: B006
-    ) -> ShownAnswer:
-        """Answer a question from the passages that fit it best, with the passages it cites.
-
-        `context` are the cited passages alone, by their numbers.
-        """
-
-        def answer(stop: Stop) -> ShownAnswer:
-            query = _question(options, question=question, document=document, until=until, mode=mode)
-            source, among = access.asked(context, collection, collections)
-            services, caller = access.state.asking_services, access.caller(context)
-            answering = asking.ask(services, source, caller, query, stop=stop, among=among)
-            return _shorten(answering.view())
-
-        return await access.run_question(context, answer)
-
-
-def _shorten(answer: ShownAnswer) -> ShownAnswer:
-    """Return an answer with what an assistant needs of it: it can read and search on itself."""
-    return replace(
-        answer,
-        context=tuple(each for each in answer.context if each.number in answer.cited),
-        # An answer that no model wrote is the books' own words.
-        quotations=() if answer.offline else answer.quotations,
-        quotes=(),
-        hits=(),
-        path=(),
-        brief="",
-    )
-
-
 def _add_writing(server: MCPServer, access: _Access) -> None:
     @server.tool(annotations=WRITES)
     @_report_errors
@@ -388,13 +263,19 @@ def _add_operation(server: MCPServer, access: _Access, operation: Operation) -> 
     `total` says how many there are.
     """
 
-    def call(session: Context[Any, Any], collection: str = "", **values: Any) -> Any:
+    def call(
+        session: Context[Any, Any], collection: str = "", stop: Stop | None = None, **values: Any
+    ) -> Any:
         caller = access.caller(session)
         is_for_all = operation.role == "admin" and not operation.has_collection
         access.require(caller, operation.role, in_all=is_for_all)
         source = access.collection(session, collection) if operation.has_collection else None
-        result = access.state.run_operation(caller, operation, source, values)
+        result = access.state.run_operation(caller, operation, source, values, stop)
+        result = result.shorten() if hasattr(result, "shorten") else result
         return operation.to_json(_fit_rows(result))
+
+    async def call_question(session: Context[Any, Any], **values: Any) -> Any:
+        return await access.run_question(session, lambda stop: call(session, stop=stop, **values))
 
     own = inspect.Parameter.KEYWORD_ONLY
     declared = [
@@ -414,7 +295,7 @@ def _add_operation(server: MCPServer, access: _Access, operation: Operation) -> 
             for each in operation.offered
         ),
     ]
-    tool: Any = _report_errors(call)
+    tool: Any = call_question if operation.is_question else _report_errors(call)
     tool.__signature__ = inspect.Signature(declared, return_annotation=operation.result)
     tool.__annotations__ = {each.name: each.annotation for each in declared}
     tool.__annotations__["return"] = operation.result
@@ -505,16 +386,6 @@ def _add_prompts(server: MCPServer) -> None:
             f"Trace {name} from first to last appearance: search for them with the aspect "
             "character and in the chunks, put what you find in the order of the text, and cite it."
         )
-
-
-def _take_fitting(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield the first items whose texts have at most MAX_RESULT_TOKENS; always at least one."""
-    left = MAX_RESULT_TOKENS
-    for index, item in enumerate(items):
-        left -= count(item.text)
-        if left < 0 and index:
-            return
-        yield item
 
 
 def _read_range(collection: Collection, entry: Entry, start: int, end: int) -> TextRange:

@@ -217,17 +217,15 @@ class _CitedCompletion:
         collections, mode = _find_collections(state, caller, body.model)
         self._body, self._base, self._collection = body, base, collections[0].name
         self._format = _CompletionFormat(body.model)
+        asked = Question.parse_values(
+            question=question, mode=mode, document=body.document, until=body.until
+        )
         self._answering = Answering(
-            state.asking_services,
-            collections[0],
-            caller,
-            Question.parse_values(
-                question=question, mode=mode, document=body.document, until=body.until
-            ),
-            read_turns(history),
-            None,
-            stop,
-            collections if len(collections) > 1 else (),
+            state.asker(caller, stop),
+            collections,
+            asked,
+            is_across=len(collections) > 1,
+            history=read_turns(history),
         )
 
     def events(self) -> Chunks:

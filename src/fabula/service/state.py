@@ -28,11 +28,10 @@ from fabula.jobs.uploads import Uploads
 from fabula.models.budget import Budget
 from fabula.models.stop import Stop
 from fabula.operations.kit import Asker, Operation
-from fabula.service.core.asking import AskingServices
 from fabula.service.core.caller_limits import ConcurrencyLimit, RequestLimit
 from fabula.service.core.conversations import Conversations
 from fabula.service.core.daily_dump import DailyDump
-from fabula.service.core.errors import TooManyRequests
+from fabula.service.core.errors import TooManyRequests, describe_failure
 from fabula.service.core.keys import Keys
 from fabula.service.core.maintenance import Maintenance
 from fabula.service.core.readiness import Readiness
@@ -98,7 +97,6 @@ class ServiceState:
         self.question_limit = ConcurrencyLimit(self.serving.asks_at_once, "questions")
         self.guess_limit = RequestLimit(MAX_GUESSES)
         self.conversations = Conversations(app)
-        self.asking_services = AskingServices(self.ledger, self.metrics, self.conversations)
         self.maintenance = Maintenance()
         self.neo4j = Supervisor(app, self.maintenance, clock)
         self.readiness = Readiness(app, self.neo4j.outage)
@@ -269,8 +267,8 @@ class ServiceState:
         """Return the names of the collections with documents that a caller may see."""
         return [name for name in self.app.collections() if caller.may_see(name)]
 
-    def asker(self, caller: Caller) -> Asker:
-        """Return what an operation knows of a caller."""
+    def asker(self, caller: Caller, stop: Stop | None = None) -> Asker:
+        """Return what an operation knows of a caller; `stop` ends a question."""
         return Asker(
             caller.name,
             self.app,
@@ -278,6 +276,9 @@ class ServiceState:
             lambda name: self.filled_collection(name, caller),
             caller,
             self,
+            stop,
+            describe_failure,
+            lambda names: self.collections(names, caller),
         )
 
     def run_operation(
@@ -286,6 +287,7 @@ class ServiceState:
         operation: Operation,
         collection: Collection | None,
         values: Mapping[str, Any],
+        stop: Stop | None = None,
     ) -> Any:
         """Return the result of an operation, within what a caller may see and have at once.
 
@@ -302,7 +304,7 @@ class ServiceState:
                 held.enter_context(self.large_task_limit.hold(caller.id))
             if operation.is_query:
                 held.enter_context(self.query_turn())
-            result = operation.run(collection, values, self.asker(caller))
+            result = operation.run(collection, values, self.asker(caller, stop))
         if operation.changes and operation.is_recorded and not values.get("dry_run"):
             document = getattr(result, "document", values.get("document", ""))
             target = "/".join(filter(None, (collection.name if collection else "", document)))

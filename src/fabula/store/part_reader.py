@@ -23,6 +23,7 @@ def read_part(
     owner: Owner,
     *,
     embeddings: bool = False,
+    replies: bool = False,
     report: Callable[[int, int], None] = lambda read, nodes: None,
 ) -> Part:
     """Return a part as it was written, its nodes in order of their ids.
@@ -31,6 +32,7 @@ def read_part(
         store: The graph.
         owner: Whose part.
         embeddings: Whether to read the embeddings of its nodes.
+        replies: Whether to read the nodes that keep replies of models.
         report: Told how many nodes were read since it was told last, and how many there are.
 
     Raises:
@@ -49,7 +51,8 @@ def read_part(
     nodes: list[Node] = []
     edges: list[Edge] = []
     elements: set[str] = set()
-    ids = [row["id"] for row in store.rows("core/find_part_ids", **owner._asdict())]
+    found = store.rows("core/find_part_ids", **owner._asdict(), replies=replies)
+    ids = [row["id"] for row in found]
     report(0, len(ids))
     for start in range(0, len(ids), NODES_PER_PAGE):
         rows = store.rows(

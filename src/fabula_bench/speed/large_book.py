@@ -100,7 +100,7 @@ async def _requests(key: str) -> dict[str, Send]:
 
     return {
         "health": get("/readyz"),
-        "key": get("/api/v1/modes"),
+        "key": get("/api/v1/settings"),
         "collections": get("/api/v1/collections"),
         "list": get(f"{COLLECTION_PATH}/documents"),
         "search by meaning": ask("search", mode="naive"),

@@ -12,7 +12,6 @@ import json
 import random
 import re
 import statistics
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -217,7 +216,7 @@ def probe(collection: Collection, entry: Entry, places: Sequence[int], count: in
     """
     secrets = secrets_of(collection, entry)
     probing = Probing()
-    text = "".join(chunk["text"] for chunk in collection.store.find_chunks(entry, 0, sys.maxsize))
+    text = "".join(chunk["text"] for chunk in collection.store.find_chunks(entry))
     later = {
         place: _Later([each for each in secrets if each.place > place], text[:place])
         for place in places

@@ -57,7 +57,7 @@ GRAPH = Graph(
     prompts=Path(__file__).parent / "prompts",
     cypher=FOLDER / "fabula_graphs/discourse",
     settings=_settings,
-    # Only the questions about links depend on the senses: the build asks them anew.
+    # Only the questions about links depend on the senses.
     not_in_prompts=frozenset({"pairs", "senses"}),
     describe=LazyFunction(f"{__name__}.part_facts:describe"),
     warnings=LazyFunction(f"{__name__}.part_facts:warnings"),

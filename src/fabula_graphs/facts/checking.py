@@ -86,8 +86,7 @@ def _order(statement: FactStatement) -> tuple[int, str, str, str, str, str, str]
 
 def _relation(statement: FactStatement, ontology: Ontology, *, strict: bool) -> str:
     """What its predicate is called, or was taken for; `related_to` for none unless `strict`."""
-    choice = statement.choices[1]
-    relation = ontology.relation_of(statement.predicate) or (choice.taken if choice else "")
+    relation = ontology.relation_of(statement.predicate) or statement.choices[1] or ""
     if not relation and not strict and RELATED in ontology.relations:
         return RELATED
     return relation
@@ -98,7 +97,7 @@ def _end(statement: FactStatement, at: int, entities: NamedEntities, ontology: O
     name = statement.words[at]
     type = statement.object_type if at else statement.subject_type
     choice = statement.choices[at]
-    id = choice.taken if choice else next(iter(entities.find(name)), "")
+    id = next(iter(entities.find(name)), "") if choice is None else choice
     known = entities.by_id.get(id)
     if known is None:
         return End(phrase_key(name), name, "", (type,) if type else ())

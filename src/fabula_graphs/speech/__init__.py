@@ -40,7 +40,7 @@ GRAPH = Graph(
     cypher=FOLDER / "fabula_graphs/speech",
     settings=_settings,
     describe=LazyFunction(f"{__name__}.part_facts:describe"),
-    warnings=LazyFunction(f"{__name__}.part_facts:warnings"),
+    warnings=LazyFunction(f"{__name__}.part_facts:LEFT_OUT.warnings"),
     find=LazyFunction(f"{__name__}.findings:find"),
     tools=LazyFunction(f"{__name__}.tools:make_tools"),
 )

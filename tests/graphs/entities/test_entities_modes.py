@@ -292,9 +292,7 @@ def test_the_last_step_of_the_way_is_what_is_found(name: str, question: str) -> 
 
 
 def test_the_command_line_explains_the_way() -> None:
-    result = CliRunner().invoke(
-        main, ["query", QUESTION, "--mode", "hippo", "--explain", "--json", "--no-answer"]
-    )
+    result = CliRunner().invoke(main, ["search", QUESTION, "--mode", "hippo", "--json"])
     assert result.exit_code == 0, result.output
     answer = json.loads(result.stdout)
     [root] = answer["path"]

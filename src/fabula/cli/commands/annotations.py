@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabula.cli.commands.ingest import make_graphs
+from fabula.cli.shared.building import build_graph
 from fabula.cli.shared.help import Group
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.operations import make_commands
@@ -78,8 +78,7 @@ def import_(
                 else ""
             )
         )
-        if not later:
-            build_annotations(settings, fabula, entry.id)
+        _build(settings, fabula, entry.id, later=later)
 
 
 @command.command(
@@ -131,19 +130,10 @@ def remove(document: str, layer: str, later: bool, settings: Settings) -> None:
         entry = fabula.document(document)
         record = remove_layer(fabula.store, entry, layer)
         echo(f"{record.name}: {count_noun(record.count, 'annotation')} removed")
-        if not later:
-            build_annotations(settings, fabula, entry.id)
+        _build(settings, fabula, entry.id, later=later)
 
 
-def build_annotations(settings: Settings, fabula: Collection, document: str) -> None:
-    """Bring the graphs that are made of a document's annotations up to date, and print that."""
-    from contextlib import nullcontext
-
-    for name in fabula.graphs_of_annotations():
-        make_graphs(
-            settings,
-            lambda collection, listener, name=name: collection.build(  # type: ignore[misc]
-                name, document, listener=listener
-            ),
-            opener=lambda _: nullcontext(fabula),
-        )
+def _build(settings: Settings, fabula: Collection, document: str, *, later: bool) -> None:
+    """Bring the graphs that are made of a document's annotations up to date."""
+    for name in () if later else fabula.graphs_of_annotations():
+        build_graph(settings, fabula, name, document)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,9 +20,7 @@ from fabula.cli.shared.screen import echo, notice_offline, print_json
 from fabula.config.settings import Settings
 from fabula.errors import NotFound, SettingsError
 from fabula.graph.hits import describe_place
-from fabula.graph.trace import Trace
 from fabula.models import NO_ANSWER
-from fabula.models.counted import Meter
 from fabula.text.names import EVERYTHING
 from fabula.text.nouns import count_noun
 
@@ -33,8 +30,9 @@ if TYPE_CHECKING:
     from fabula.ask.answer import AnswerStream
     from fabula.ask.query import Query
     from fabula.graph.entries import Entry
-    from fabula.graph.hits import Hit
+    from fabula.graph.trace import Trace
     from fabula.models.usage import Usage
+    from fabula.operations.asking import BegunAnswer
 
 ASPECTS = "plot, character, setting, point of view, style, theme, irony and symbol"
 """The aspects of the default set."""
@@ -45,31 +43,12 @@ MAX_QUOTED = 300
 """How many characters of a cited sentence are shown."""
 
 
-class Levels(click.ParamType[tuple[int, int]]):
-    """A level, or a range of levels such as 1-3."""
-
-    name = "levels"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, int]:
-        """Return the lowest and the highest level."""
-        match = re.fullmatch(r"(\d+)(?:-(\d+))?", str(value))
-        if not match:
-            self.fail("name a level as 1, or a range of levels as 1-3", param, ctx)
-        lowest, highest = int(match[1]), int(match[2] or match[1])
-        if lowest > highest:
-            self.fail(f"the first level of a range is the lower: {highest}-{lowest}", param, ctx)
-        return lowest, highest
-
-
 @click.command(
     "query",
     cls=Command,
     examples=(
         'query "Why does Scrooge change?"',
         'query "Who is Fred?" --document "A Christmas Carol" --aspect character',
-        'query "the weather" --no-answer --kind chunk --top-k 10',
         'query "Why does Scrooge change?" --markdown > answer.md',
         'query "Why does Scrooge change?" --dry-run',
         "query - < question.txt",
@@ -87,7 +66,7 @@ class Levels(click.ParamType[tuple[int, int]]):
     help=f"only summaries of these: {ASPECTS}, or others that `fabula show` lists",
 )
 @until_flag
-@click.option("--level", "levels", type=Levels(), metavar="N or N-M", help="only these levels")
+@click.option("--level", "levels", metavar="N or N-M", help="only these levels")
 @click.option(
     "--kind", "kinds", multiple=True, metavar="NAME", help="only these: chunk, summary, detail, ..."
 )
@@ -96,7 +75,6 @@ class Levels(click.ParamType[tuple[int, int]]):
     metavar="NAMES",
     help="ask several collections, as novels,plays; 'all' for all of them",
 )
-@click.option("--no-answer", is_flag=True, help="only show the passages that are found")
 @click.option("--show-context", is_flag=True, help="show the passages that the model was given")
 @click.option("--explain", is_flag=True, help="show how passages were found, step by step")
 @click.option(
@@ -108,7 +86,6 @@ class Levels(click.ParamType[tuple[int, int]]):
 def command(
     words: tuple[str, ...],
     across: str | None,
-    no_answer: bool,
     show_context: bool,
     explain: bool,
     dry_run: bool,
@@ -119,32 +96,31 @@ def command(
 ) -> None:
     """Answer QUESTION from the graph's passages: chunks, summaries and details.
 
-    A dash reads the question from standard input.
+    A dash reads the question from standard input. `fabula search` shows the passages alone.
     """
+    from fabula.app.across import find_collections
     from fabula.ask.query import Query
+    from fabula.operations.asking import BegunAnswer
 
-    _refuse_contradictions(across, dry_run, as_markdown, as_json, no_answer, explain, show_context)
+    _refuse_contradictions(across, dry_run, as_markdown, as_json, explain, show_context)
     question = sys.stdin.read().strip() if words == ("-",) else " ".join(words)
     given = {name: value for name, value in filters.items() if value}
     query = Query.of(question, settings, **given)
-    path = Trace()
     # On a terminal the line below an answer says this: the screen has no room for both.
-    has_closing_line = sys.stdout.isatty() and not (as_json or as_markdown or no_answer or dry_run)
+    has_closing_line = sys.stdout.isatty() and not (as_json or as_markdown or dry_run)
     notice_offline(settings, is_said=has_closing_line)
     names = _collection_names(across) if across else None
     with open_app(settings) as app:
-        fabula = choose_collection(app) if names is None else app.collection()
+        among = [choose_collection(app)] if names is None else find_collections(app, names)
         if names is None:
-            _notice_place(query, fabula)
+            _notice_place(query, among[0])
         if dry_run:
-            _show_expected(query, fabula, settings, as_json=as_json)
+            _show_expected(query, among[0], settings, as_json=as_json)
             return
-        if no_answer:
-            is_found = _search(query, app, fabula, names, path, as_json=as_json)
-        else:
-            form: Form = "json" if as_json else "markdown" if as_markdown else "text"
-            followed = path if explain else None
-            is_found = _answer(query, app, fabula, names, path, form, show_context, followed)
+        form: Form = "json" if as_json else "markdown" if as_markdown else "text"
+        begun = BegunAnswer(None, query, among, is_across=names is not None)
+        followed = begun.path if explain else None
+        is_found = _answer(begun, app, among[0], query, form, show_context, followed)
         if as_json:
             return
         if not is_found:
@@ -152,7 +128,7 @@ def command(
         if explain:
             from fabula.cli.shared.trace import print_trace
 
-            print_trace(path)
+            print_trace(begun.path)
     if not is_found:
         raise click.exceptions.Exit(1)
 
@@ -162,14 +138,13 @@ def _refuse_contradictions(
     dry_run: bool,
     as_markdown: bool,
     as_json: bool,
-    no_answer: bool,
     explain: bool,
     show_context: bool,
 ) -> None:
     """Raise UsageError for flags that ask for two different things."""
-    if as_markdown and (as_json or no_answer or explain):
+    if as_markdown and (as_json or explain):
         raise click.UsageError("--markdown prints an answer alone: leave the other flag out.")
-    if dry_run and (as_markdown or no_answer or explain or show_context):
+    if dry_run and (as_markdown or explain or show_context):
         raise click.UsageError("--dry-run shows an estimate alone: leave the other flag out.")
     if across and (dry_run or explain):
         flag = "--dry-run" if dry_run else "--explain"
@@ -180,79 +155,30 @@ def _collection_names(across: str) -> tuple[str, ...]:
     return () if across.strip() == EVERYTHING else tuple(filter(None, re.split(r"[,\s]+", across)))
 
 
-def _name_left_out(left_out: Mapping[str, str]) -> None:
-    for name, why in left_out.items():
-        echo(f"Left out: collection {name}. {why}", err=True)
-
-
-def _search(
-    query: Query,
-    app: App,
-    collection: Collection,
-    names: Sequence[str] | None,
-    path: Trace,
-    *,
-    as_json: bool,
-) -> bool:
-    """Print the passages that serve a question best, and return whether there are some.
-
-    `names` are those of several collections, where these are searched; none for all of them.
-    """
-    from fabula.app.shown_answer import limited_place, show_hits, to_json
-
-    meter, more = Meter(), dict[str, Any]()
-    if names is None:
-        hits: Sequence[Hit] = collection.retrieve(query, meter=meter, path=path)
-        more["place"] = limited_place(collection.scope(query)) if query.until else None
-    else:
-        found = app.retrieve(query, names, meter=meter)
-        hits, more["left_out"] = found.hits, found.left_out
-        _name_left_out(found.left_out)
-    if as_json:
-        shown = show_hits(query, hits, collection.settings, path, meter.usage(), **more)
-        print_json(to_json(shown))
-    else:
-        for rank, hit in enumerate(hits, start=1):
-            echo(f"{rank}. {describe_place(hit)} · score {hit.score:.3f}\n{hit.text.strip()}\n")
-    return bool(hits)
-
-
 def _answer(
-    query: Query,
+    begun: BegunAnswer,
     app: App,
     collection: Collection,
-    names: Sequence[str] | None,
-    path: Trace,
+    query: Query,
     form: Form,
     show_context: bool,
     followed: Trace | None,
 ) -> bool:
     """Print an answer, and keep the question and what it cites; return whether passages were found.
 
-    `names` are as those of `_search`. Steps that are taken while the answer is written are printed
-    as they end, if they are `followed`.
+    Steps that are taken while the answer is written are printed as they end, if they are
+    `followed`.
     """
-    from fabula.app.shown_answer import show_answer, to_json
-
-    began, settings = time.perf_counter(), collection.settings
-    across, more = "", dict[str, Any]()
-    if names is None:
-        stream = collection.stream(query, path=path)
-    else:
-        found = app.stream(query, names, path=path)
-        stream, across = found.stream, ",".join(found.collections)
-        collection = app.collection(found.collections[0])
-        more = {
-            "mode": query.mode,
-            "collections": found.collections,
-            "left_out": found.left_out,
-        }
-        _name_left_out(found.left_out)
+    about, stream = begun.about_collections, begun.stream
+    across = ",".join(about.get("collections", ()))
+    for name, why in about.get("left_out", {}).items():
+        echo(f"Left out: collection {name}. {why}", err=True)
     if form == "json":
-        answer = stream.answer
-        keep_question(query, answer, collection, across)
-        seconds = time.perf_counter() - began
-        print_json(to_json(show_answer(answer, settings, path, seconds, **more)))
+        from fabula.app.shown_answer import to_json
+
+        shown = begun.show()
+        keep_question(query, stream.answer, collection, across)
+        print_json(to_json(shown))
         return True
     if not stream.hits:
         return False
@@ -267,7 +193,8 @@ def _answer(
 
         echo(markdown(stream.answer, books_of([stream.answer], find)))
     else:
-        print_answer(stream, show_context, followed, is_offline=settings.offline)
+        is_offline = collection.settings.offline
+        print_answer(stream, show_context, followed, is_offline=is_offline)
     keep_answer(stream.answer, collection)
     keep_question(query, stream.answer, collection, across)
     return True
@@ -304,7 +231,7 @@ def _show_expected(
     estimate = {
         name: {
             "usage": {step: usage.row for step, usage in usages.items()},
-            "usd": settings.cost(usages).known,
+            "money": settings.cost(usages).money,
             "unpriced": list(settings.cost(usages).unpriced),
         }
         for name, usages in {query.mode: steps, **by_mode}.items()
@@ -355,7 +282,7 @@ def print_answer(
             "Offline: no model was asked, and no passage has enough of the question's words to "
             "answer it."
         )
-    from fabula.ask.passage_quotes import quote_cited
+    from fabula.ask.quotations.passage_quotes import quote_cited
 
     for quote in quote_cited(stream.answer):
         echo(f"[{quote.number}] {describe_place(quote.hit, quote.matches)}")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import typing
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from rich.table import Table as RichTable
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import keep_places
 from fabula.cli.shared.opening import choose_collection, open_app
-from fabula.cli.shared.options import GRAPH, HOME_FLAGS, WRITING, settings_flags
+from fabula.cli.shared.options import ASKING, GRAPH, HOME, WRITING, settings_flags
 from fabula.cli.shared.screen import echo
 from fabula.cli.shared.tables import print_table
 from fabula.export.files import replace_file
@@ -25,6 +25,7 @@ from fabula.operations.kit import (
     ABOUT_ASKER,
     Asker,
     Build,
+    Mark,
     Operation,
     Parameter,
     Table,
@@ -83,9 +84,14 @@ def make_command(operation: Operation, kind: type[Command] = Command, **more: An
                     _build(settings, collection, result.build, is_silent=as_json or as_csv)
 
     suffixes = (*SUFFIXES, *operation.writers)
-    typed = [each for each in operation.parameters if not any(map(each.has, ABOUT_ASKER))]
-    flags = settings_flags(*GRAPH, *(WRITING if operation.starts_job else ()))
-    command = flags(run) if operation.has_collection else HOME_FLAGS(run)
+    unseen = (*ABOUT_ASKER, Mark.HAS_SETTING)
+    typed = [
+        each for each in operation.parameters if not (any(map(each.has, unseen)) or each.is_mapping)
+    ]
+    names = [*(GRAPH if operation.has_collection else HOME)]
+    names += WRITING if operation.starts_job else ASKING if operation.is_question else ()
+    several = [each.name.removesuffix("s") for each in typed if each.is_list]
+    command = settings_flags(*(name for name in names if name not in several))(run)
     confirm = click.option("--yes", is_flag=True, help="do not ask for confirmation")
     for option in (
         *([confirm] if operation.has_confirmation else []),
@@ -131,8 +137,9 @@ def _make_option(operation: Operation, parameter: Parameter) -> Any:
     flag = f"--{parameter.name.replace('_', '-')}"
     if parameter.is_flag:
         return click.option(flag, parameter.name, is_flag=True, help=about)
-    if parameter.is_list:
+    if typing.get_origin(parameter.type) is tuple:
         flag = flag.removesuffix("s")
+    if parameter.is_list:
         return click.option(flag, parameter.name, multiple=True, help=f"{about}; may be repeated")
     bounds = parameter.bounds
     kind: click.ParamType[Any] | None = None
@@ -175,9 +182,10 @@ def _run(
                 echo(result.to_text(), err=True)
             click.confirm(f"{operation.command.capitalize()} this?", abort=True, err=True)
     results = answer()
-    for table in map(make_table, results):
+    for result in results:
+        table = make_table(result)
         if collection and table.has_places:
-            _keep_places(operation, table, values, collection)
+            _keep_places(operation, result, table, values, collection)
     return collection, results
 
 
@@ -209,22 +217,28 @@ def _choose_collection(
 
 def _build(settings: Settings, collection: Collection, build: Build, *, is_silent: bool) -> None:
     """Build what has to be built after an operation, with its progress."""
-    from fabula.cli.commands.ingest import make_graphs
+    from fabula.cli.shared.building import build_graph
 
     if is_silent or not build.is_due:
         build_now(collection, build)
         return
-    make_graphs(
-        settings,
-        lambda source, listener: source.build(build.graph, *build.documents, listener=listener),
-        opener=lambda _: nullcontext(collection),
-    )
+    build_graph(settings, collection, build.graph, *build.documents)
 
 
 def _keep_places(
-    operation: Operation, table: Table, values: Mapping[str, Any], collection: Collection
+    operation: Operation,
+    result: Any,
+    table: Table,
+    values: Mapping[str, Any],
+    collection: Collection,
 ) -> None:
     """Remember the rows by their numbers, so that `fabula read 3` opens the third."""
+    read = collection
+    if not operation.is_question:
+        read = collection.as_read(values.get("document", ""), values.get("until", ""))
+    elif result.place and result.place.until:
+        # A question's place may be a volume of a series, too, all of which was read.
+        read = collection.as_read(result.place.document, str(result.place.until))
     places = [
         (number, row.document, f"{row.start}-{row.end}")
         for number, row in enumerate(table.rows, int(values.get("first", 0)) + 1)
@@ -233,9 +247,7 @@ def _keep_places(
     what = " ".join(
         [operation.command, *(str(values.get(name, "")) for name in operation.positional)]
     )
-    keep_places(
-        what, places, collection.as_read(values.get("document", ""), values.get("until", ""))
-    )
+    keep_places(what, places, read)
 
 
 def _write(text: str, out: Path | None) -> None:

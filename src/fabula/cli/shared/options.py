@@ -105,8 +105,9 @@ def settings_flags(*names: str) -> Callable[[Command], Command]:
     return decorate
 
 
-HOME_FLAGS = settings_flags(*(name for name in GRAPH if name not in ("preset", "collection")))
-"""The flags of commands that are about no single collection."""
+HOME = tuple(name for name in GRAPH if name not in ("preset", "collection"))
+"""The settings of commands that are about no single collection."""
+HOME_FLAGS = settings_flags(*HOME)
 
 until_flag = click.option("--until", default="", metavar="PLACE", help=HIDES_UNREAD)
 """The flag of commands that show a reader only what was read."""

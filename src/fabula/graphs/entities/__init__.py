@@ -32,7 +32,7 @@ GRAPH = Graph(
     name="entities",
     title="People and places",
     about="people, places and things with all their names, and what ties them",
-    version=3,
+    version=4,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
     elements=(labels.ENTITY, labels.RELATION, labels.TRIPLE),
@@ -62,6 +62,5 @@ GRAPH = Graph(
     describe=LazyFunction(f"{__name__}.part_facts:describe"),
     warnings=LazyFunction(f"{__name__}.part_facts:warnings"),
     find=LazyFunction(f"{__name__}.findings:find"),
-    join_names=LazyFunction(f"{__name__}.findings:join_names"),
     tools=LazyFunction(f"{__name__}.tools:make_tools"),
 )

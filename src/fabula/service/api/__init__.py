@@ -9,9 +9,7 @@ from fastapi import APIRouter
 from fabula.service.api import (
     annotation_layers,
     asking,
-    choices,
     collections,
-    conversations,
     documents,
     jobs,
     operations,
@@ -25,11 +23,9 @@ ROUTERS = (
     documents.router,
     uploads.router,
     asking.router,
-    conversations.router,
     jobs.router,
     queries.router,
     annotation_layers.router,
-    choices.router,
     session.router,
 )
 """In the order of the OpenAPI document."""

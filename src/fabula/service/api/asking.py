@@ -1,4 +1,4 @@
-"""Questions: search, answers, and the comparison of modes."""
+"""Questions whose answers may come as a stream; others are operations."""
 
 from __future__ import annotations
 
@@ -7,17 +7,11 @@ from functools import partial
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
-from fabula.app.shown_answer import ShownAnswer, ShownHits, format_json
+from fabula.app.shown_answer import ShownAnswer, format_json
 from fabula.jobs.idempotency import Idempotency
 from fabula.models.stop import Stop
 from fabula.service.core import asking
-from fabula.service.core.asking import (
-    Comparison,
-    ComparisonView,
-    Question,
-    QuestionAcross,
-    QuestionEstimate,
-)
+from fabula.service.core.asking import Question, QuestionAcross
 from fabula.service.core.errors import Problem
 from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.parameters import Key
@@ -26,20 +20,6 @@ from fabula.service.http.streams import MEDIA_TYPE, EventStream, accepts, run_wh
 
 LINKED_DATA = "application/ld+json"
 router = APIRouter(tags=["asking"])
-
-
-@router.post("/collections/{collection}/search", summary="Find passages")
-@declare(is_question=True, is_public=True)
-async def search(
-    request: Request, state: State, collection: FilledCollection, caller: Reader, question: Question
-) -> ShownHits:
-    """Return the passages that best answer the question, best first, and the steps of the search.
-
-    A chat model is only called if the mode, `rewrite` or `rerank` needs one.
-    """
-    stop = Stop()
-    search = partial(asking.search, state.asking_services, collection, caller, question, stop)
-    return await run_while_connected(request, search, stop.set, state.question_threads)
 
 
 @router.post(
@@ -85,63 +65,14 @@ async def ask(
     idempotency = Idempotency.of(key, caller, request.url.path, question.model_dump_json())
     begin = partial(
         asking.ask,
-        state.asking_services,
+        state.conversations,
+        state.asker(caller, stop),
         collection,
-        caller,
         question,
         idempotency=idempotency,
-        stop=stop,
     )
     answering = await run_while_connected(request, begin, stop.set, state.question_threads)
     return await _respond(request, state, answering)
-
-
-@router.post("/collections/{collection}/ask/cost", summary="Estimate what an answer would cost")
-@declare(is_question=True, is_public=True)
-async def estimate(
-    request: Request, state: State, collection: FilledCollection, caller: Reader, question: Question
-) -> QuestionEstimate:
-    """Return the calls, tokens and price that an answer would take; no model is asked.
-
-    Replies are not known in advance: of modes that decide by replies how much they ask, it is about
-    the most that they may ask.
-    """
-    estimate = partial(asking.estimate, collection, question)
-    return await run_while_connected(request, estimate, lambda: None, state.question_threads)
-
-
-@router.post("/collections/{collection}/compare", summary="Ask by several modes")
-@declare(is_question=True, is_public=True)
-async def compare(
-    request: Request,
-    state: State,
-    collection: FilledCollection,
-    caller: Reader,
-    comparison: Comparison,
-) -> ComparisonView:
-    """Return the answers of two to four modes, and the passages that they share."""
-    stop = Stop()
-    compare = partial(asking.compare, state.asking_services, collection, caller, comparison, stop)
-    return await run_while_connected(request, compare, stop.set, state.question_threads)
-
-
-@router.post("/search", summary="Find passages in several collections")
-@declare(is_question=True)
-async def search_across(
-    request: Request, state: State, caller: Reader, question: QuestionAcross
-) -> ShownHits:
-    """Return the passages of several collections that best answer the question, merged by rank.
-
-    Each passage names its `collection`. A collection that can't be searched, as its model can't be
-    used, is in `left_out`.
-    """
-    stop = Stop()
-
-    def search() -> ShownHits:
-        among = state.collections(question.collections, caller)
-        return asking.search(state.asking_services, among[0], caller, question, stop, among)
-
-    return await run_while_connected(request, search, stop.set, state.question_threads)
 
 
 @router.post(
@@ -170,10 +101,9 @@ async def ask_across(
     """
     stop = Stop()
 
-    def begin() -> asking.Answering | asking.RepeatedAnswer:
+    def begin() -> asking.Answering:
         among = state.collections(question.collections, caller)
-        services = state.asking_services
-        return asking.ask(services, among[0], caller, question, stop=stop, among=among)
+        return asking.Answering(state.asker(caller, stop), among, question, is_across=True)
 
     answering = await run_while_connected(request, begin, stop.set, state.question_threads)
     return await _respond(request, state, answering)

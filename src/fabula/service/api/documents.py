@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse, Response
 
-from fabula.service.core.views import TextView, document_of, read_text, version_of
+from fabula.service.core.views import ShownText, document_of, read_text, version_of
 from fabula.service.http import files
 from fabula.service.http.admission import refuse_cross_site_question
 from fabula.service.http.dependencies import FilledCollection, ReadDocument, Reader, State
@@ -31,7 +31,7 @@ Place = Annotated[int, Query(ge=0, le=10**9)]
 @router.get(
     "/collections/{collection}/documents/{document}/text",
     summary="A document's text",
-    response_model=TextView,
+    response_model=ShownText,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
 @declare(is_public=True)

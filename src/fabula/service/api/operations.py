@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Request, Response
@@ -12,6 +13,7 @@ from fastapi import Path as InPath
 from pydantic import ConfigDict, create_model
 
 from fabula.jobs.callers import Role
+from fabula.models.stop import Stop
 from fabula.operations.kit import Operation, Parameter, find_operations
 from fabula.service.http.dependencies import (
     Admin,
@@ -24,9 +26,10 @@ from fabula.service.http.dependencies import (
 )
 from fabula.service.http.etags import respond_with_own_etag
 from fabula.service.http.route_rules import declare
+from fabula.service.http.streams import run_while_connected
 
 CALLERS: Mapping[Role, Any] = {"read": Reader, "write": Writer, "admin": Admin}
-BODY = "body"
+BODY, JSON = "body", "application/json"
 NO_CONTENT = 204
 """The status of a response without the result."""
 
@@ -35,11 +38,16 @@ def make_router() -> APIRouter:
     """Return a route for each installed operation, listed under its group."""
     router = APIRouter()
     for operation in find_operations():
+        if not operation.has_route:
+            continue
+        rules = declare(
+            max_body_bytes=operation.max_body_bytes,
+            is_question=operation.is_question,
+            is_public=operation.is_public,
+        )
         router.add_api_route(
             operation.path,
-            declare(max_body_bytes=operation.max_body_bytes, is_public=operation.is_public)(
-                _make_endpoint(operation)
-            ),
+            rules(_make_endpoint(operation)),
             methods=[operation.method],
             status_code=operation.status,
             response_model=None if operation.status == NO_CONTENT else operation.result,
@@ -58,20 +66,39 @@ def _make_endpoint(operation: Operation) -> Callable[..., Any]:
         service_state: Any,
         caller: Any,
         collection: Any = None,
+        stop: Stop | None = None,
         **values: Any,
     ) -> Any:
         if body := values.pop(BODY, None):
             values |= body.model_dump()
-        result = service_state.run_operation(caller, operation, collection, values)
+        result = service_state.run_operation(caller, operation, collection, values, stop)
         if operation.status == NO_CONTENT:
             return Response(status_code=NO_CONTENT)
         if operation.starts_job and result.job:
             response.status_code = 202
             response.headers["Location"] = f"/api/v1/jobs/{result.job}"
+        if operation.is_question:
+            # Not in the event loop, which would validate and write all of its passages.
+            return Response(operation.result_type.dump_json(result), media_type=JSON)
         if operation.method != "GET":
             return result
         return respond_with_own_etag(request, operation.result_type.dump_json(result))
 
+    async def answer_question(request: Request, service_state: Any, **values: Any) -> Any:
+        stop = Stop()
+        work = partial(answer, request, service_state=service_state, stop=stop, **values)
+        threads = service_state.question_threads
+        return await run_while_connected(request, work, stop.set, threads)
+
+    made: Any = answer_question if operation.is_question else answer
+    made.__signature__ = _make_signature(operation)
+    made.__name__ = operation.function.__name__
+    endpoint: Callable[..., Any] = made
+    return endpoint
+
+
+def _make_signature(operation: Operation) -> inspect.Signature:
+    """Return the parameters of a route, as FastAPI reads them."""
     in_path = set(re.findall(r"{(\w+)}", operation.path))
     others = [each for each in operation.offered if each.name not in in_path]
     declared = {
@@ -99,7 +126,7 @@ def _make_endpoint(operation: Operation) -> Callable[..., Any]:
         declared[BODY] = Annotated[body, Body()]
         if not any(each.is_required for each in others):
             defaults[BODY] = body()
-    answer.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    return inspect.Signature(
         [
             inspect.Parameter(
                 name,
@@ -110,8 +137,6 @@ def _make_endpoint(operation: Operation) -> Callable[..., Any]:
             for name, annotation in declared.items()
         ]
     )
-    answer.__name__ = operation.function.__name__
-    return answer
 
 
 def _describe(parameter: Parameter, kind: Callable[..., Any]) -> Any:

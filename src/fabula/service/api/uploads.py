@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 from anyio import to_thread
@@ -11,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from fabula.app.shown_answer import format_json
 from fabula.jobs.idempotency import Idempotency
 from fabula.jobs.job import Item, Job
 from fabula.jobs.start import (
@@ -25,9 +28,9 @@ from fabula.jobs.start import (
     text_item,
 )
 from fabula.jobs.uploads import Upload, label
+from fabula.models.usage import Usage
 from fabula.service.api.jobs import respond_accepted
 from fabula.service.core.errors import Problem
-from fabula.service.core.views import MoneyView, UsageByStep, View
 from fabula.service.http.dependencies import (
     Caller,
     FilledCollection,
@@ -99,15 +102,8 @@ class BuildRequest(BaseModel):
         return self.graphs[0]
 
 
-class UploadView(View):
-    """An uploaded file, which a later request may name within 24 hours."""
-
-    sha256: str
-    name: str
-    size: int
-
-
-class DocumentEstimateView(View):
+@dataclass(frozen=True)
+class DocumentEstimate:
     """The expected result and usage of a document.
 
     `left_out` is how many characters of the file are not in its text, by kind, and `warnings` say
@@ -119,29 +115,34 @@ class DocumentEstimateView(View):
     document: str
     title: str
     counts: dict[str, int]
-    usage: UsageByStep
+    usage: Mapping[str, Usage]
     left_out: dict[str, int]
     warnings: list[str]
     error: str
 
 
-class EstimateView(MoneyView):
+@dataclass(frozen=True)
+class JobEstimate:
     """The expected cost of documents.
 
-    It is an estimate, because the length of the models' replies is not known before.
+    It is an estimate, because the length of the models' replies is not known before. `money` is in
+    US dollars, as far as prices are known, null if no price is; `unpriced` are the other models.
+    `uploads` are the files, which a later request may name within 24 hours.
     """
 
-    items: list[DocumentEstimateView]
-    usage: UsageByStep
+    items: Sequence[DocumentEstimate]
+    usage: Mapping[str, Usage]
     calls: int
     tokens: int
-    uploads: list[UploadView]
+    money: float | None
+    unpriced: Sequence[str]
+    uploads: Sequence[Upload]
 
     @classmethod
-    def of(cls, expected: Estimate, uploads: list[Upload]) -> Self:
+    def of(cls, expected: Estimate, uploads: Sequence[Upload]) -> Self:
         """Return the view of an estimate and its files."""
         items = [
-            DocumentEstimateView(
+            DocumentEstimate(
                 source=outcome.source,
                 status=outcome.status,
                 document=outcome.document,
@@ -161,11 +162,8 @@ class EstimateView(MoneyView):
             calls=sum(step.calls for step in steps),
             tokens=sum(step.prompt_tokens + step.completion_tokens for step in steps),
             money=expected.money,
-            unpriced=list(expected.unpriced),
-            uploads=[
-                UploadView(sha256=upload.sha256, name=upload.name, size=upload.size)
-                for upload in uploads
-            ],
+            unpriced=expected.unpriced,
+            uploads=uploads,
         )
 
 
@@ -206,7 +204,7 @@ that reads the body while it arrives."""
     summary="Add documents",
     response_model=Job,
     openapi_extra=BODY,
-    responses={200: {"model": EstimateView, "description": "With dry_run: the expected cost."}},
+    responses={200: {"model": JobEstimate, "description": "With dry_run: the expected cost."}},
 )
 @declare(takes_files=True)
 async def add_documents(
@@ -232,8 +230,8 @@ async def add_documents(
     def answer() -> Response:
         if dry_run:
             with state.large_task_limit.hold(caller.id):
-                view = EstimateView.of(estimate(state.uploads, collection, items, choice), uploads)
-            return Response(view.model_dump_json(), media_type="application/json")
+                view = JobEstimate.of(estimate(state.uploads, collection, items, choice), uploads)
+            return Response(format_json(view), media_type="application/json")
         return respond_accepted(
             begin_ingest(state.jobs, caller, collection, items, choice, idempotency)
         )
@@ -255,7 +253,7 @@ async def estimate_documents(
     graphs: Graphs = None,
     rebuild: bool = False,
     batch: Batch = False,
-) -> EstimateView:
+) -> JobEstimate:
     """Estimate the cost of documents, and store the files for 24 hours.
 
     The request that adds them then names them in `uploads`, and need not send them again.
@@ -263,10 +261,10 @@ async def estimate_documents(
     items, uploads, body_graphs = await _receive(request, state, caller)
     choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild, batch)
 
-    def answer() -> EstimateView:
+    def answer() -> JobEstimate:
         state.uploads.lend(caller, uploads)
         with state.large_task_limit.hold(caller.id):
-            return EstimateView.of(estimate(state.uploads, collection, items, choice), uploads)
+            return JobEstimate.of(estimate(state.uploads, collection, items, choice), uploads)
 
     return await to_thread.run_sync(answer)
 
@@ -276,7 +274,7 @@ async def estimate_documents(
     status_code=202,
     summary="Build a graph",
     response_model=Job,
-    responses={200: {"model": EstimateView, "description": "With dry_run: the expected cost."}},
+    responses={200: {"model": JobEstimate, "description": "With dry_run: the expected cost."}},
 )
 def build(
     request: Request,
@@ -293,8 +291,8 @@ def build(
             expected = estimate_build(
                 collection, body.name, body.documents, rebuild=body.rebuild, batch=body.batch
             )
-        view = EstimateView.of(expected, [])
-        return Response(view.model_dump_json(), media_type="application/json")
+        view = JobEstimate.of(expected, [])
+        return Response(format_json(view), media_type="application/json")
     content = body.model_dump(exclude={"graphs"}) | {"graph": body.name}
     idempotency = Idempotency.of(key, caller, request.url.path, json.dumps(content, sort_keys=True))
     return respond_accepted(
@@ -337,7 +335,7 @@ def retry(
     status_code=202,
     summary="Recompute embeddings",
     response_model=Job,
-    responses={200: {"model": EstimateView, "description": "With dry_run: the expected cost."}},
+    responses={200: {"model": JobEstimate, "description": "With dry_run: the expected cost."}},
 )
 def reembed(
     request: Request,
@@ -349,8 +347,8 @@ def reembed(
 ) -> Response:
     """Start a job that embeds the collection with the embedding model of the settings."""
     if dry_run:
-        view = EstimateView.of(estimate_reembed(collection), [])
-        return Response(view.model_dump_json(), media_type="application/json")
+        view = JobEstimate.of(estimate_reembed(collection), [])
+        return Response(format_json(view), media_type="application/json")
     idempotency = Idempotency.of(key, caller, request.url.path, "")
     return respond_accepted(state.jobs.add(caller, collection.name, "reembed", [], {}, idempotency))
 

@@ -1,20 +1,18 @@
-"""Conversations, saved in the graph: each belongs to one caller and is about one collection."""
+"""The turns of conversations while their questions are answered; they are saved in the graph."""
 
 from __future__ import annotations
 
 import json
 import uuid
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from fabula.app.shown_answer import ShownAnswer, format_json, read_answer
 from fabula.ask.scope import AskedTurn, QuestionScope
-from fabula.errors import NotFound, StoreError
+from fabula.errors import StoreError
 from fabula.models import Turn
+from fabula.operations.conversations import unknown_conversation
 from fabula.service.core.errors import Problem
-from fabula.service.core.paging import Page, make_cursor, read_cursor, take_page
-from fabula.service.core.views import View
-from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
     from fabula.app import App
@@ -23,57 +21,6 @@ if TYPE_CHECKING:
 
 RETRY_AFTER_SECONDS = 2
 """The Retry-After for an answer that is still being written."""
-
-
-class ConversationView(View):
-    """A conversation in a list; `turns` is the number of its turns."""
-
-    id: str
-    collection: str
-    title: str
-    turns: int
-    created_at: str
-    updated_at: str
-
-
-class TurnView(View):
-    """A question and its answer; `answer` is null while it is being written.
-
-    `left` is true if the reader disconnected before the end; `answer` is then the part that was
-    written. `value` and `feedback` are the reader's rating, `note` is what was sent with the
-    question.
-    """
-
-    id: str
-    number: int
-    question: str
-    answer: ShownAnswer | None
-    asked: dict[str, Any]
-    note: str
-    value: int | None
-    feedback: str
-    left: bool
-    created_at: str
-
-    @classmethod
-    def of(cls, row: dict[str, Any]) -> Self:
-        """Return the view of a row."""
-        names = ("id", "number", "question", "note", "value", "created_at")
-        return cls(
-            **{name: row[name] for name in names},
-            # A turn that is asked again still has the part of its first, incomplete answer.
-            answer=read_answer(row["view"]) if row["view"] and row["state"] != "asked" else None,
-            asked=json.loads(row["asked"]),
-            feedback=row["feedback"] or "",
-            left=row["state"] == "left",
-        )
-
-
-class ConversationWhole(View):
-    """A conversation with its turns, in order."""
-
-    conversation: ConversationView
-    turns: list[TurnView]
 
 
 class BeingAnswered(Problem):
@@ -104,43 +51,6 @@ class Conversations:
         if ids := sorted(self._writing):
             self._app.connect().rows("service/save_lease", ids=ids)
 
-    def begin(self, caller: Caller, collection: str, title: str = "") -> ConversationView:
-        """Begin a conversation, which has no turns yet."""
-        id = uuid.uuid4().hex
-        [row] = self._app.connect().rows(
-            "service/save_conversation",
-            id=id,
-            collection=collection,
-            caller=caller.id,
-            title=title,
-        )
-        return ConversationView(**row["conversation"])
-
-    def page(
-        self, caller: Caller, collection: str, limit: int, after: str
-    ) -> Page[ConversationView]:
-        """Return a page of a caller's conversations about a collection, the latest first."""
-        before, id = read_cursor(after, str, str) or ("", "")
-        rows = self._app.connect().rows(
-            "service/find_conversations",
-            collection=collection,
-            caller=caller.id,
-            before=before,
-            before_id=id,
-            limit=limit + 1,
-        )
-        views, has_more = take_page(
-            [ConversationView(**row["conversation"]) for row in rows], limit
-        )
-        next = make_cursor(views[-1].updated_at, views[-1].id) if has_more else None
-        return Page(items=list(views), next=next)
-
-    def find(self, caller: Caller, collection: str, id: str) -> ConversationWhole:
-        """Return a caller's conversation. Raises NotFound, also for one of another caller."""
-        row = self._row(caller, collection, id)
-        turns = [TurnView.of(turn) for turn in row["turns"]]
-        return ConversationWhole(conversation=ConversationView(**row["conversation"]), turns=turns)
-
     def history(
         self, caller: Caller, collection: str, id: str, before: int | None = None
     ) -> list[AskedTurn]:
@@ -167,35 +77,12 @@ class Conversations:
             before=before,
         )
         if not rows:
-            raise _not_found(id)
+            raise unknown_conversation(id)
         return [_asked_turn(row) for row in rows[0]["turns"]]
-
-    def remove(self, caller: Caller, collection: str, id: str) -> None:
-        """Delete a caller's conversation. Raises NotFound."""
-        rows = self._app.connect().rows(
-            "service/clear_conversation", id=id, collection=collection, caller=caller.id
-        )
-        if not rows or not rows[0]["conversations"]:
-            raise _not_found(id)
 
     def forget(self, collection: str) -> None:
         """Delete all conversations about a collection, which is being removed."""
         self._app.connect().rows("service/clear_conversations", collection=collection)
-
-    def rate(
-        self, caller: Caller, collection: str, turn: str, value: int | None, feedback: str
-    ) -> None:
-        """Save a caller's rating of an answer. Raises NotFound."""
-        [row] = self._app.connect().rows(
-            "service/save_feedback",
-            id=turn,
-            collection=collection,
-            caller=caller.id,
-            value=value,
-            feedback=feedback,
-        )
-        if not row["turns"]:
-            raise NotFound(f"There is no turn {quote_name(turn)}.")
 
     def find_answer(
         self, collection: str, idempotency: Idempotency
@@ -279,7 +166,7 @@ class Conversations:
                 self.drop_turn(collection, turn.id)
             raise
         if not rows:
-            raise _not_found(conversation)
+            raise unknown_conversation(conversation)
         self._writing.add(id)
         return id
 
@@ -304,14 +191,6 @@ class Conversations:
         self._writing.discard(turn)
         self._app.connect().rows("service/clear_turn", id=turn, collection=collection)
 
-    def _row(self, caller: Caller, collection: str, id: str) -> dict[str, Any]:
-        rows = self._app.connect().rows(
-            "service/find_conversation", id=id, collection=collection, caller=caller.id
-        )
-        if not rows:
-            raise _not_found(id)
-        return rows[0]
-
 
 def _asked_turn(row: dict[str, Any]) -> AskedTurn:
     asked_of = json.loads(row["asked_of"])
@@ -319,7 +198,3 @@ def _asked_turn(row: dict[str, Any]) -> AskedTurn:
     scope = QuestionScope(kept["document"], kept["until"], tuple(kept["volumes"]))
     turn = Turn(row["question"], row["answer"])
     return AskedTurn(turn, scope, tuple(asked_of["documents"]))
-
-
-def _not_found(id: str) -> NotFound:
-    return NotFound(f"There is no conversation {quote_name(id)}.")

@@ -188,12 +188,8 @@ def _retry_after(seconds: float) -> dict[str, str]:
     return {"Retry-After": str(max(1, round(seconds)))}
 
 
-def describe_failures(failures: Mapping[str, FabulaError]) -> dict[str, str]:
-    """Return why collections were left out, without the addresses of servers."""
-    return {name: _describe_failure(error) for name, error in failures.items()}
-
-
-def _describe_failure(error: FabulaError) -> str:
+def describe_failure(error: FabulaError) -> str:
+    """Return why a part of a question failed, without the addresses of servers."""
     # A SpaceError is about the collection, and names no server.
     if isinstance(error, ServerError | StoreError) and not isinstance(error, SpaceError):
         return "Its Neo4j server does not answer."

@@ -1,20 +1,15 @@
-"""Documents and passages as the API, the page and MCP show them."""
+"""The text of a document as the API and the page show it."""
 
 from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
-from typing import Any
-
-from pydantic import BaseModel, ConfigDict
+from dataclasses import dataclass, fields
 
 from fabula.app.collection import Collection
-from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.graph.structure import TextStructure
-from fabula.models.usage import Usage
 from fabula.text.locator import LocatorLabels
 from fabula.text.names import quote_name
 
@@ -22,33 +17,8 @@ END_OF_TEXT = 10**9
 """An offset beyond the last character of any text."""
 
 
-class View(BaseModel):
-    """The base class of all views; they are frozen."""
-
-    model_config = ConfigDict(frozen=True)
-
-
-UsageByStep = Mapping[str, Usage]
-
-
-class MoneyView(View):
-    """What something cost.
-
-    `money` is in US dollars, as far as prices are known; null if no price is. `unpriced` are the
-    models that were used and whose price is not known: `money` does not include them.
-    """
-
-    money: float | None
-    unpriced: list[str] = []
-
-
-def money(settings: Settings, usage: Mapping[str, Usage]) -> dict[str, Any]:
-    """Return the cost of a usage as the fields of a `MoneyView`."""
-    cost = settings.cost(usage)
-    return {"money": cost.money, "unpriced": list(cost.unpriced)}
-
-
-class SectionView(View):
+@dataclass(frozen=True)
+class ShownSection:
     """A section: its heading, its path in the tree of sections, and where it begins.
 
     `depth` is that in the tree, from 1, and `start` a character of the document's text.
@@ -60,7 +30,8 @@ class SectionView(View):
     start: int
 
 
-class LabelView(View):
+@dataclass(frozen=True)
+class ShownLabel:
     """A printed page or a numbered line, and the character at which it begins.
 
     The label '' ends the numbered lines before it.
@@ -70,7 +41,8 @@ class LabelView(View):
     start: int
 
 
-class ChunkView(View):
+@dataclass(frozen=True)
+class ShownChunk:
     """A chunk: `text[start:end]` of the document."""
 
     id: str
@@ -80,7 +52,8 @@ class ChunkView(View):
     end: int
 
 
-class TextView(View):
+@dataclass(frozen=True)
+class ShownText:
     """A document's cleaned text from character `start` to before `end`, out of `length`.
 
     `chunks` are those that overlap it; the first and the last may reach beyond it. `pages` and
@@ -95,10 +68,10 @@ class TextView(View):
     end: int
     length: int
     text: str
-    sections: list[SectionView]
-    chunks: list[ChunkView]
-    pages: list[LabelView]
-    lines: list[LabelView]
+    sections: list[ShownSection]
+    chunks: list[ShownChunk]
+    pages: list[ShownLabel]
+    lines: list[ShownLabel]
 
 
 def document_of(collection: Collection, id: str) -> Entry:
@@ -123,7 +96,7 @@ def read_text(
     entry: Entry,
     start: int = 0,
     end: int | None = None,
-) -> TextView:
+) -> ShownText:
     """Return a part of a document's text, joined from its chunks, which tile the text.
 
     Args:
@@ -135,7 +108,7 @@ def read_text(
 
     """
     structure = collection.store.structure(entry)
-    rows = collection.store.find_chunks(entry, 0, END_OF_TEXT)
+    rows = collection.store.find_chunks(entry)
     length = rows[-1]["end"] if rows else 0
     last = length if end is None else min(end, length)
     first = min(start, last)
@@ -143,7 +116,7 @@ def read_text(
     pieces = [
         row["text"][max(0, first - row["start"]) : last - row["start"]] for row in overlapping
     ]
-    return TextView(
+    return ShownText(
         document=entry.id,
         title=entry.title,
         language=entry.language,
@@ -153,25 +126,26 @@ def read_text(
         text="".join(pieces),
         sections=_sections(structure),
         chunks=[
-            ChunkView(**{key: row[key] for key in ChunkView.model_fields}) for row in overlapping
+            ShownChunk(**{each.name: row[each.name] for each in fields(ShownChunk)})
+            for row in overlapping
         ],
         pages=_labels(structure.pages, first, last),
         lines=_labels(structure.lines, first, last),
     )
 
 
-def _sections(structure: TextStructure) -> list[SectionView]:
+def _sections(structure: TextStructure) -> list[ShownSection]:
     outline = structure.outline
     rows = zip(outline.sections, structure.paths, outline.depths, strict=True)
     return [
-        SectionView(title=section.title, path=path, depth=depth, start=section.start)
+        ShownSection(title=section.title, path=path, depth=depth, start=section.start)
         for section, path, depth in rows
     ]
 
 
-def _labels(labels: LocatorLabels, first: int, last: int) -> list[LabelView]:
+def _labels(labels: LocatorLabels, first: int, last: int) -> list[ShownLabel]:
     """Return the labels of a range of characters, with the one that it begins in."""
     begin = max(bisect_right(labels.starts, first) - 1, 0)
     end = max(bisect_left(labels.starts, last), begin)
     rows = zip(labels.labels[begin:end], labels.starts[begin:end], strict=True)
-    return [LabelView(label=label, start=start) for label, start in rows]
+    return [ShownLabel(label=label, start=start) for label, start in rows]

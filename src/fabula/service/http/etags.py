@@ -7,7 +7,8 @@ import re
 
 from fastapi import Request
 from fastapi.responses import Response
-from pydantic import BaseModel
+
+from fabula.app.shown_answer import format_json
 
 
 def not_modified(request: Request, version: str) -> Response | None:
@@ -19,11 +20,10 @@ def not_modified(request: Request, version: str) -> Response | None:
     return None
 
 
-def respond_with_etag(view: BaseModel, version: str) -> Response:
-    """Return the response for a view, with the ETag of its version."""
-    return Response(
-        view.model_dump_json(), media_type="application/json", headers=_headers(version)
-    )
+def respond_with_etag(shown: object, version: str) -> Response:
+    """Return the response for a dataclass, with the ETag of its version."""
+    content = format_json(shown)
+    return Response(content, media_type="application/json", headers=_headers(version))
 
 
 def respond_with_own_etag(request: Request, content: bytes) -> Response:

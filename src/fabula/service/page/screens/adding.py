@@ -37,7 +37,7 @@ from fabula.jobs.uploads import Upload, label
 from fabula.load import SUFFIXES, readable_suffixes
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.usage import sum_usage
-from fabula.service.core.choices import lacks_model, title_of
+from fabula.operations.choices import lacks_model, title_of
 from fabula.service.core.errors import Problem, status_of
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, State, VisibleCollection, Writer

@@ -17,8 +17,8 @@ from fabula.jobs.ledger import GroupBy
 from fabula.models.cache import CacheInfo, ResponseCache
 from fabula.models.providers import LOCAL, split_provider
 from fabula.operations import keys as operations
+from fabula.operations.choices import list_settings
 from fabula.operations.usage import usage
-from fabula.service.core.choices import settings_of
 from fabula.service.core.errors import Problem, status_of
 from fabula.service.http.dependencies import (
     ROLES,
@@ -116,7 +116,7 @@ def _lay_out(state: ServiceState, caller: Caller, by: GroupBy, before: str) -> d
         "usage": usage(asker, by, USAGE_DAYS).rows,
         "left": state.ledger.tokens_left(caller),
         "quotas": caller.quotas.limits(),
-        "settings": settings_of(app.settings, caller),
+        "settings": list_settings(asker).rows,
         "roles": ROLES,
         "neo4j": app.connect().version(),
     }

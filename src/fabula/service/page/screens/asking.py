@@ -18,25 +18,32 @@ from fabula.graph import TEXT
 from fabula.graph.installed import graphs
 from fabula.models.prefixes import split_space_name
 from fabula.models.stop import Stop
+from fabula.operations import asking as operations
+from fabula.operations.asking import MAX_MODES, ComparedAnswer, find_shared_passages
+from fabula.operations.choices import TEXT_MODES, list_aspects, list_modes
+from fabula.operations.conversations import (
+    ConversationSummary,
+    ConversationTurn,
+    WholeConversation,
+    list_conversations,
+    remove_conversation,
+    show_conversation,
+)
+from fabula.operations.example_questions import ExampleQuestion, suggest_questions
+from fabula.operations.kit import Asker, find_operation
 from fabula.service.core import asking
-from fabula.service.core.asking import ComparedAnswer, Comparison, Question, find_shared_passages
-from fabula.service.core.choices import TEXT_MODES, aspects_of, modes_of
-from fabula.service.core.conversations import ConversationView, ConversationWhole, TurnView
-from fabula.service.core.example_questions import ExampleQuestion, suggest_questions
+from fabula.service.core.asking import Question
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_cross_site
-from fabula.service.http.dependencies import Caller, FilledCollection, Reader, State
+from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.route_rules import declare
 from fabula.service.http.streams import EventStream, run_while_connected
 from fabula.service.page.answers import AnswerLayout, lay_out, lay_out_context
 from fabula.service.page.document_choices import list_choices
 from fabula.service.page.rendering import render_part, show
-from fabula.service.state import ServiceState
 
 router = APIRouter()
 KINDS = ("chunk", "summary", "detail")
-MAX_MODES = 4
-"""Modes that can be compared."""
 MAX_CONVERSATIONS = 20
 """Previous conversations that are listed."""
 
@@ -84,7 +91,9 @@ async def ask(
     if is_cross_site(request) or (plain and conversation):
         q, draft = "", q or draft
     history = (
-        state.conversations.find(caller, collection.name, conversation) if conversation else None
+        show_conversation(collection, conversation, asker=state.asker(caller))
+        if conversation
+        else None
     )
     document = _document_id(collection, document)
     options: dict[str, Any] = {
@@ -105,7 +114,8 @@ async def ask(
         answer = None
         if q.strip() and plain:
             question = Question.parse_values(**options)
-            view = asking.ask(state.asking_services, collection, caller, question, stop=stop).view()
+            asker = state.asker(caller, stop)
+            view = asking.ask(state.conversations, asker, collection, question).view()
             answer = lay_out(view, collection.name)
         values = {
             "collection": collection.name,
@@ -113,7 +123,7 @@ async def ask(
             "draft": draft,
             "options": options,
             "answer": answer,
-            "aspects": [each.name for each in aspects_of(collection) if each.there],
+            "aspects": [each.name for each in list_aspects(collection).rows if each.there],
             "chosen_aspects": aspect,
             "kinds": KINDS,
             "chosen_kinds": kind,
@@ -122,7 +132,7 @@ async def ask(
             "hidden_fields": _hidden_fields(options, history),
             "conversations": []
             if q or history or caller.is_visitor
-            else _previous_conversations(state, collection, caller),
+            else _previous_conversations(collection, state.asker(caller)),
             "examples": [] if q or history else _suggest(collection, document, until),
             **_choices(collection, document),
             "mode": mode or collection.settings.mode,
@@ -166,7 +176,8 @@ async def continue_conversation(
         id = conversation
         for question in questions[-1:] if conversation else questions:
             turn = question.model_copy(update={"conversation": id or asking.NEW})
-            view = asking.ask(state.asking_services, collection, caller, turn, stop=stop).view()
+            asker = state.asker(caller, stop)
+            view = asking.ask(state.conversations, asker, collection, turn).view()
             id = str(view.conversation)
         return id
 
@@ -183,7 +194,7 @@ def forget(
     conversation: Annotated[str, Form(max_length=64)],
 ) -> Response:
     """Delete a conversation and all of its turns."""
-    state.conversations.remove(caller, collection.name, conversation)
+    remove_conversation(collection, conversation, asker=state.asker(caller))
     return RedirectResponse(address("c", collection.name, "ask"), 303)
 
 
@@ -198,7 +209,8 @@ async def stream_answer(
     stops the answer.
     """
     stop = Stop()
-    begin = partial(asking.ask, state.asking_services, collection, caller, question, stop=stop)
+    asker = state.asker(caller, stop)
+    begin = partial(asking.ask, state.conversations, asker, collection, question)
     answering = await run_while_connected(request, begin, stop.set, state.question_threads)
     events = partial(_render_events, answering, collection.name, question.question)
     return EventStream(PartSource(events, answering.close))
@@ -250,23 +262,24 @@ async def compare(
     names = (name for value in modes for name in value.split(",") if name)
     chosen = list(dict.fromkeys(names))[:MAX_MODES]
     is_led = is_cross_site(request)
-    comparison = None
+    comparison: dict[str, Any] | None = None
     document = _document_id(collection, document)
     if q.strip() and len(chosen) > 1 and not is_led:
-        place = {"document": document, "until": until}
-        comparison = Comparison.parse_values(question=q.strip(), modes=chosen, **place)
+        comparison = {"question": q.strip(), "modes": chosen}
+        comparison |= {"document": document} if document else {}
+        comparison |= {"until": until} if until else {}
     stop = Stop()
 
     def draw() -> Response:
         columns = {}
         if comparison and plain:
-            view = asking.compare(state.asking_services, collection, caller, comparison, stop)
+            view = operations.compare(collection, **comparison, asker=state.asker(caller, stop))
             columns = _lay_out_columns(view.answers, collection.name)
         values = {
             "collection": collection.name,
             "q": q.strip(),
             "chosen": chosen,
-            "comparison": comparison.model_dump(exclude_defaults=True) if comparison else None,
+            "comparison": comparison,
             "document": document,
             "until": until,
             "is_led": is_led,
@@ -281,22 +294,22 @@ async def compare(
 @router.post("/c/{collection}/compare/stream")
 @declare(is_question=True, is_public=True)
 async def stream_comparison(
-    state: State, collection: FilledCollection, caller: Reader, comparison: Comparison
+    state: State, collection: FilledCollection, caller: Reader, comparison: dict[str, Any]
 ) -> Response:
     """Ask by several modes, and send the columns whenever one more has its answer."""
-    stop, services = Stop(), state.asking_services
-    answers = asking.answer_by_modes(services, collection, caller, comparison, stop)
-    columns = {
-        str(each.mode): ComparedAnswer(mode=str(each.mode)) for each in comparison.questions()
-    }
-    return EventStream(
-        PartSource(partial(_render_columns, answers, columns, collection.name), stop.set)
-    )
+    values = find_operation("compare").check(comparison)
+    stop = Stop()
+    asker = state.asker(caller, stop)
+    answers = operations.answer_by_modes(collection, **values | {"asker": asker})
+    columns = {mode: ComparedAnswer(mode) for mode in values["modes"]}
+    render = partial(_render_columns, answers, columns, asker, collection.name)
+    return EventStream(PartSource(render, stop.set))
 
 
 def _render_columns(
     answers: Iterator[tuple[str, ShownAnswer | FabulaError]],
     columns: dict[str, ComparedAnswer],
+    asker: Asker,
     collection: str,
 ) -> PartEvents:
     """Yield all columns, at first without answers, whenever one more has its answer or problem."""
@@ -309,7 +322,7 @@ def _render_columns(
 
     yield "columns", render()
     for mode, outcome in answers:
-        columns[mode] = ComparedAnswer.of(mode, outcome)
+        columns[mode] = ComparedAnswer.of(mode, outcome, asker)
         yield "columns", render()
 
 
@@ -339,13 +352,13 @@ def _lay_out_columns(answers: Sequence[ComparedAnswer], collection: str) -> dict
     }
 
 
-def _turn(turn: TurnView, collection: str) -> dict[str, Any]:
+def _turn(turn: ConversationTurn, collection: str) -> dict[str, Any]:
     """Return the template's values of a turn of a conversation."""
     return {"turn": turn, "answer": lay_out(turn.answer, collection) if turn.answer else None}
 
 
 def _hidden_fields(
-    options: Mapping[str, Any], history: ConversationWhole | None
+    options: Mapping[str, Any], history: WholeConversation | None
 ) -> list[tuple[str, str]]:
     """Return form fields by which the next question has the options of the current or last one."""
     values = dict(options)
@@ -360,18 +373,16 @@ def _hidden_fields(
     ]
 
 
-def _previous_conversations(
-    state: ServiceState, collection: Collection, caller: Caller
-) -> list[ConversationView]:
-    """Return the caller's last conversations about a collection."""
-    page = state.conversations.page(caller, collection.name, MAX_CONVERSATIONS, "")
-    return [conversation for conversation in page.items if conversation.turns]
+def _previous_conversations(collection: Collection, asker: Asker) -> list[ConversationSummary]:
+    """Return somebody's last conversations about a collection."""
+    found = list_conversations(collection, MAX_CONVERSATIONS, asker=asker)
+    return [conversation for conversation in found.rows if conversation.turns]
 
 
-def _suggest(collection: Collection, document: str, until: str) -> list[ExampleQuestion]:
+def _suggest(collection: Collection, document: str, until: str) -> Sequence[ExampleQuestion]:
     """Return example questions; none about a document or place that there is not."""
     try:
-        return suggest_questions(collection.as_read(document, until), document)
+        return suggest_questions(collection.as_read(document, until), document).rows
     except FabulaError:
         return []
 
@@ -414,7 +425,7 @@ def _explain_unready(collection: Collection) -> dict[str, str]:
 def _choices(collection: Collection, document: str) -> dict[str, Any]:
     """Return the modes with their descriptions, and the documents, to choose from."""
     groups: dict[str, list[tuple[str, str]]] = {TEXT_MODES: []}
-    for mode in modes_of(collection):
+    for mode in list_modes(collection).rows:
         if mode.ready:
             groups.setdefault(mode.group, []).append((mode.name, mode.sentence))
     return {

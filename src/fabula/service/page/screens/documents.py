@@ -11,7 +11,6 @@ from fabula.app.collection import Collection
 from fabula.graph import TEXT
 from fabula.graph.entries import Entry
 from fabula.operations.documents import Order, find_documents
-from fabula.service.core.views import money
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Reader, State, VisibleCollection
 from fabula.service.http.route_rules import declare
@@ -84,7 +83,8 @@ def _books(collection: Collection, entries: list[Entry]) -> list[dict[str, Any]]
             "entry": book,
             "graphs": [name for name in sorted(book.graphs) if name != TEXT],
             "bars": _bars(book, counts.get(book.id, {})),
-            **money(collection.settings, book.usage),
+            "money": collection.settings.cost(book.usage).money,
+            "unpriced": collection.settings.cost(book.usage).unpriced,
             "calls": sum(usage.calls for usage in book.usage.values()),
         }
         for book in entries

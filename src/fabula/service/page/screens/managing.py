@@ -33,12 +33,12 @@ from fabula.jobs.start import (
 )
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.prefixes import split_space_name
+from fabula.operations.choices import lacks_model, title_of
 from fabula.operations.documents import drop_graph, remove_document, show_document
 from fabula.operations.kit import find_operation
 from fabula.operations.parameters import MAX_ROWS
-from fabula.service.core.choices import lacks_model, title_of
 from fabula.service.core.errors import Problem, status_of
-from fabula.service.core.views import document_of, money, read_text
+from fabula.service.core.views import document_of, read_text
 from fabula.service.http import files
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import (
@@ -459,7 +459,7 @@ def _document_values(collection: Collection, id: str, caller: Caller) -> dict[st
                 "record": record,
                 "stale": document.stale.get(name, ()),
                 "lacks_model": lacks_model(collection, name),
-                "cost": money(collection.settings, record.usage) if record else None,
+                "cost": collection.settings.cost(record.usage) if record else None,
                 "calls": sum(used.calls for used in record.usage.values()) if record else 0,
             }
         )
