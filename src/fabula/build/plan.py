@@ -59,7 +59,7 @@ class Planner:
             date as well.
         rebuild: Whether everything is made as if it came for the first time.
         strict: Passed on to the plans.
-        dry: Passed on to the plans.
+        dry: Whether placeholders stand for the models, whose vectors are others.
         progress: Told how much of what is there was read.
 
     """
@@ -161,7 +161,6 @@ class Planner:
             known=self._known_of_collection(graph, record, recipe),
             dimensions=space.dimensions if space else 1,
             strict=self.strict,
-            dry=self.dry,
         )
 
     # What is stale
@@ -276,7 +275,6 @@ class Planner:
             graphs=tuple(plans),
             unchanged={name: self._read(entry, name) for name in sorted(unchanged)},
             strict=self.strict,
-            dry=self.dry,
         )
 
     def _layers(
