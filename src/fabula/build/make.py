@@ -189,7 +189,8 @@ def _make_graph(
     built = limit.catch_fault(build)
     if isinstance(built, Missing):
         rests_on = dict.fromkeys((chunk.id for chunk in text.chunks), 1.0)
-        built = Built((), (), gaps=(Gap(RULES, built.why, (*rests_on,), rests_on),))
+        gap = Gap(RULES, built.why, (*rests_on,), rests_on)
+        built = Built((), (), gaps=(gap,), kept=work.kept)
     return part_of(graph, text, built, step.recipe, meter.usage())
 
 
