@@ -19,6 +19,6 @@ CALL () {
   RETURN n
 }
 WITH n
-WHERE n.collection = $collection AND n.graph = $graph AND ($replies OR NOT n:Replies)
+WHERE n.collection = $collection AND n.graph = $graph AND ($replies = true OR NOT n:Replies)
 RETURN n.id AS id
 ORDER BY id

@@ -8,6 +8,7 @@ from building import finish
 from fabula.errors import BadReply
 from fabula.graph import REPLIES, Owner
 from fabula.graph.builds import Build, ChatStep, Piece, Start, one
+from fabula.graph.installed import graphs
 from fabula.graph.kept_replies import REPLIES_PER_NODE, keep_replies, make_nodes, read_nodes
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graph.parts import known_of
@@ -15,6 +16,7 @@ from fabula.models import Prompt
 from fabula.models.roles import ModelProfile
 from fabula.store import Store
 from fabula.store.export_reader import ExportReader
+from fabula.store.integrity import check
 from fabula.store.part_reader import read_part
 from fabula.store.whole_collection import read_collection
 from graphs import nodes, put, small_cast, small_graph
@@ -110,6 +112,8 @@ def test_replies_are_given_to_the_next_build_and_to_nobody_else(ready: Store) ->
     assert not [node for node in reader.nodes() if REPLIES in node.labels]
     assert "content" not in reader.types()
     assert "replies" not in ready.count_kinds("default", entry.id)
+    wrong = {violation.id for violation in check(ready, graphs().values(), "default").violations}
+    assert wrong.isdisjoint(node.id for node in kept)
     # Another server gets them.
     rows = [row for kind, row in read_collection(ready, "default") if kind == "node"]
     assert [row["properties"]["content"] for row in rows if REPLIES in row["labels"]] == [

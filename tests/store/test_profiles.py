@@ -337,6 +337,7 @@ def test_what_belongs_to_a_collection_itself_is_found_without_reading_other_coll
         "collection": "default",
         "document": "0" * 20 if name == "core/switch_out_collection_part" else "",
         "graph": "identities",
+        "replies": True,
         "after": "",
         "limit": 100,
         "embedding": "",

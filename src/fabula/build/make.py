@@ -174,7 +174,8 @@ class _DocumentBuild:
         except Exception as error:  # noqa: BLE001  those that are no fault are raised
             fault = limit.note_fault(error)
             rests_on = dict.fromkeys((chunk.id for chunk in chunks), 1.0)
-            built = Built((), (), gaps=(Gap(RULES, fault.why, (*rests_on,), rests_on),))
+            gap = Gap(RULES, fault.why, (*rests_on,), rests_on)
+            built = Built((), (), gaps=(gap,), kept=work.kept)
         part = part_of(graph, text, built, step.recipe, models.meter.usage())
         self._give(part, chunks)
         return part

@@ -288,12 +288,19 @@ class Planner:
             raise Changed("Annotations were added or removed meanwhile: try again.")
         return layers
 
-    def _read(self, entry: Entry | None, name: str, *, replies: bool = False) -> Part:
+    def _read(
+        self, entry: Entry | None, name: str, *, replies: bool = False, edges: bool = True
+    ) -> Part:
         """Read a document's part; in a dry run its vectors are replaced by placeholders."""
         assert entry is not None
         owner = Owner(self.collection, name, entry.id)
         part = read_part(
-            self.store, owner, embeddings=True, replies=replies, report=self._report_read
+            self.store,
+            owner,
+            embeddings=True,
+            replies=replies,
+            edges=edges,
+            report=self._report_read,
         )
         if not self.dry:
             return part
@@ -321,7 +328,8 @@ class Planner:
         if record is None or self.rebuild or not is_reusable(record.made_from, recipe):
             return None
         try:
-            return self._read(entry, name, replies=True)
+            edges = name != TEXT and installed_graphs()[name].reads_edges
+            return self._read(entry, name, replies=True, edges=edges)
         except (NotFound, Changed):  # removed or replaced a moment ago
             return None
 

@@ -237,6 +237,8 @@ class Graph(Generic[OptionsType]):
         imports: Whether it is made of the annotations that were imported into a document
             (`BuildText.layers`): with each change of these it becomes stale.
         needs_model: Whether it is built only where there is a chat model.
+        reads_edges: Whether its build reads `Known.edges` or `Known.gaps`: without them, what is
+            there is read from the store in less time.
         find: Reads what a part of a document found as values that gold annotations can be compared
             with; `fabula bench run gold` builds and measures each graph that has it.
         tools: Returns what a model that reads for itself may call where the graph is built.
@@ -280,6 +282,7 @@ class Graph(Generic[OptionsType]):
     title: str = ""
     imports: bool = False
     needs_model: bool = False
+    reads_edges: bool = True
     find: Callable[[BuildText, Part], Findings] | None = None
     tools: Callable[[], tuple[ReadingTool, ...]] = _no_tools
     find_others: Callable[..., Mapping[str, OtherEntities]] | None = None

@@ -24,6 +24,7 @@ def read_part(
     *,
     embeddings: bool = False,
     replies: bool = False,
+    edges: bool = True,
     report: Callable[[int, int], None] = lambda read, nodes: None,
 ) -> Part:
     """Return a part as it was written, its nodes in order of their ids.
@@ -33,6 +34,7 @@ def read_part(
         owner: Whose part.
         embeddings: Whether to read the embeddings of its nodes.
         replies: Whether to read the nodes that keep replies of models.
+        edges: Whether to read its edges.
         report: Told how many nodes were read since it was told last, and how many there are.
 
     Raises:
@@ -49,7 +51,7 @@ def read_part(
         raise NotFound(f"There is no graph {owner.graph} of {of}.")
     space = store.space(owner.collection) if embeddings else None
     nodes: list[Node] = []
-    edges: list[Edge] = []
+    leading: list[Edge] = []
     elements: set[str] = set()
     found = store.rows("core/find_part_ids", **owner._asdict(), replies=replies)
     ids = [row["id"] for row in found]
@@ -59,6 +61,7 @@ def read_part(
             "core/find_part",
             collection=owner.collection,
             ids=ids[start : start + NODES_PER_PAGE],
+            edges=edges,
             embedding=space.embedding if space else "",
             dimensions=space.dimensions if space else 1,
         )
@@ -66,7 +69,7 @@ def read_part(
             nodes.append(_node(row))
             if "Element" in row["labels"]:
                 elements.add(nodes[-1].label)
-            edges += [
+            leading += [
                 Edge(edge["type"], row["id"], edge["end"], edge["properties"])
                 for edge in row["edges"]
             ]
@@ -75,7 +78,7 @@ def read_part(
     moved = space and (now := store.space(owner.collection)) and now.slot != space.slot
     if moved or store.record(owner) != before:
         raise Changed(CHANGED)
-    return Part(owner, tuple(nodes), tuple(edges), before, frozenset(elements))
+    return Part(owner, tuple(nodes), tuple(leading), before, frozenset(elements))
 
 
 def read_parts(store: Store, entry: Entry, names: Collection[str]) -> dict[str, Part]:

@@ -36,6 +36,7 @@ GRAPH = Graph(
     version=2,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
+    reads_edges=False,
     elements=(labels.EVENT, labels.TERM, labels.LINK),
     growing=(labels.TERM,),
     restrict=LazyFunction(f"{__name__}.known_terms:restrict_part"),

@@ -42,6 +42,7 @@ GRAPH = Graph(
     version=3,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
+    reads_edges=False,
     elements=(labels.FACT,),
     edges=(labels.FROM_CHUNK, labels.SUBJECT, labels.OBJECT),
     connects=(

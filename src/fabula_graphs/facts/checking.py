@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from fabula.graphs.entities.triples import phrase_key
-from fabula_graphs.facts import ids
+from fabula.text.ids import digest
 from fabula_graphs.facts.entities import NamedEntities
 from fabula_graphs.facts.ontology import RELATED, Ontology
 from fabula_graphs.facts.values import End, FactStatement, OntologyFact
@@ -72,7 +72,7 @@ def check(
         # By names: keys are ids, which depend on where the file lies.
         if ontology.relations[holds].symmetric and _place(object) < _place(subject):
             subject, object = object, subject
-        id = ids.fact_id(document, subject.key, holds, object.key)
+        id = digest(10, "fact", document, subject.key, holds, object.key)
         found.setdefault(id, (subject, holds, object))
         statements_of[id].append(statement)
     facts = (OntologyFact(id, *found[id], tuple(statements_of[id])) for id in sorted(found))

@@ -26,6 +26,7 @@ GRAPH = Graph(
     version=2,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
+    reads_edges=False,
     elements=(labels.QUOTATION,),
     restrict=LazyFunction(f"{__name__}.known_quotations:restrict_part"),
     edges=(labels.FROM_CHUNK, labels.SPOKEN_BY, labels.SPOKEN_TO),

@@ -10,7 +10,7 @@ from fabula.graph import Edge, Node
 from fabula.graph.extraction import RULES
 from fabula.graph.places import make_name, place_text
 from fabula.text.document import Chunk
-from fabula_graphs.speech import ids
+from fabula.text.ids import digest
 from fabula_graphs.speech.labels import FROM_CHUNK, QUOTATION, SPOKEN_BY, SPOKEN_TO
 from fabula_graphs.speech.persons import Persons
 from fabula_graphs.speech.values import Placed, Spoken
@@ -45,7 +45,8 @@ def nodes_and_edges(
         first = bisect_right(starts, quotation.start) - 1
         last = bisect_right(starts, quotation.end - 1) - 1
         sources = chunks[first : last + 1]
-        id = ids.quotation_id(item.chunk, item.offset, quotation.end - quotation.start)
+        length = str(quotation.end - quotation.start)
+        id = digest(10, "quotation", item.chunk, str(item.offset), length)
         ends = {SPOKEN_BY: said.speaker, SPOKEN_TO: said.addressee}
         keys = {type: persons.find(name) if name else "" for type, name in ends.items()}
         names = {

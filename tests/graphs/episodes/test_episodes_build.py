@@ -146,7 +146,7 @@ def test_an_edit_of_a_chapter_renews_its_windows_and_what_is_above_them() -> Non
     # whole is put together of the same texts.
     assert len(asked(models)) == 2
     assert "Elias Stone" in asked(models)[0]
-    assert models.meter.total().saved == 8
+    assert models.meter.total().saved == 9
     kept = {node.id for node in first.nodes} & {node.id for node in second.nodes}
     assert len(kept) == 8
     by_id = {node.id: node for node in second.nodes}

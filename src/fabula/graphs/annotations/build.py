@@ -13,12 +13,12 @@ from fabula.graph.calls import Calls
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graph.places import make_name
 from fabula.graphs.annotations import ANNOTATION, FROM_CHUNK
-from fabula.graphs.annotations.ids import annotation_id
 from fabula.graphs.annotations.options import Options
 from fabula.graphs.annotations.part_facts import count_facts
 from fabula.models.roles import ModelProfile
 from fabula.text import tokens
 from fabula.text.document import Chunk
+from fabula.text.ids import digest
 
 
 def build(
@@ -80,7 +80,7 @@ def _make_node(
         "start": anchor.start,
         "end": anchor.end,
     }
-    id = annotation_id(text.document.id, layer.name, annotation.id)
+    id = digest(10, "annotation", text.document.id, layer.name, annotation.id)
     return Node(id, ANNOTATION, properties, tuple(chunk.id for chunk in sources))
 
 

@@ -36,7 +36,6 @@ from fabula.graphs.communities.values import (
     CommunityReport,
     MemberNetwork,
 )
-from fabula.graphs.entities.mapping import text_to_embed
 from fabula.models.roles import ModelProfile
 
 # What later calls depend on goes first.
@@ -160,7 +159,7 @@ class CommunityBuilder:
     def embed(self, nodes: Sequence[Node]) -> Build[list[Node]]:
         """Return the nodes, all but communities with embeddings."""
         bare = [node for node in nodes if node.label != self.labels.community]
-        embedded = yield from self.calls.embed_nodes(bare, self.known, text_to_embed)
+        embedded = yield from self.calls.embed_nodes(bare, self.known)
         filled = {node.id: node for node in embedded}
         return [filled.get(node.id, node) for node in nodes]
 

@@ -35,6 +35,7 @@ GRAPH = Graph(
     version=4,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
+    reads_edges=False,
     elements=(labels.ENTITY, labels.RELATION, labels.TRIPLE),
     growing=(labels.ENTITY, labels.RELATION, labels.TRIPLE),
     restrict=LazyFunction(f"{__name__}.known_until:restrict_part"),

@@ -38,7 +38,6 @@ from fabula.graphs.entities.mapping import (
     Description,
     edges_of,
     nodes_of,
-    text_to_embed,
 )
 from fabula.graphs.entities.merge import resolve_mentions
 from fabula.graphs.entities.options import Options
@@ -134,7 +133,7 @@ def build(
     triples = join_facts(text.document.id, stated)
     by = RULES if models.offline else MODEL
     nodes = nodes_of(cast, triples, descriptions, text.chunks, by)
-    embedded = yield from calls.embed_nodes(nodes, known, text_to_embed)
+    embedded = yield from calls.embed_nodes(nodes, known)
     return Built(
         tuple(embedded),
         tuple(edges_of(cast, triples)),

@@ -115,11 +115,6 @@ def edges_of(cast: Entities, triples: Sequence[Triple]) -> list[Edge]:
     return edges + _triple_edges(cast, triples)
 
 
-def text_to_embed(node: Node) -> str:
-    """Return the text of a node that is embedded."""
-    return str(node.properties.get("embedded_text") or node.properties["text"])
-
-
 def _triple_edges(cast: Entities, triples: Sequence[Triple]) -> list[Edge]:
     # An entity may be printed as "the Spirit" alone: then its key is the bare name.
     names = Names({entity.id: {entity.key: 0, **entity.names} for entity in cast.entities})

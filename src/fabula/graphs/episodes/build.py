@@ -12,7 +12,6 @@ from fabula.graph.calls import Calls
 from fabula.graph.gaps import Missing
 from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildText, BuildWork, Built, Known
-from fabula.graphs.episodes import ids
 from fabula.graphs.episodes.labels import EPISODES
 from fabula.graphs.episodes.mapping import make_gap, nodes_and_edges
 from fabula.graphs.episodes.options import Options
@@ -23,6 +22,7 @@ from fabula.graphs.episodes.writer import EpisodeWriter, make_writer
 from fabula.models.roles import ModelProfile
 from fabula.text import tokens
 from fabula.text.document import Chunk
+from fabula.text.ids import digest
 from fabula.text.sections import BETWEEN, SEPARATOR, span_of_sections
 
 Member = Chunk | Episode
@@ -127,7 +127,7 @@ class _Steps:
     ) -> Episode:
         sources = _sources(members)
         return Episode(
-            id=ids.episode_id(self.text.document.id, [member.id for member in members]),
+            id=digest(10, "episode", self.text.document.id, *(member.id for member in members)),
             level=level,
             members=tuple(member.id for member in members),
             sources=sources,
