@@ -7,8 +7,7 @@ are chosen on all other books, and the book is measured with these (leave one ou
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from fabula.graph.findings import GivenName, JoinedNames
@@ -29,36 +28,31 @@ CHOSEN = f"{GIVEN_PERSONS}, principles chosen on other books"
 
 def score_resolvers(texts: Sequence[LitBankText], scores: Mapping[str, TextScores]) -> None:
     """Add the scores of the baseline, of each principle left out, and of each book left out."""
+    pairs = {
+        principle: {text.name: _pairs_of_persons(text, (principle,)) for text in texts}
+        for principle in ("", *PRINCIPLES)
+    }
+    verdicts = {
+        principle: Counter(pair.verdict for of_text in of_texts.values() for pair in of_text)
+        for principle, of_texts in pairs.items()
+    }
 
-    @cache
-    def pairs_of(text: LitBankText, without: frozenset[str]) -> list[AliasPair]:
-        return _pairs_of_persons(text, without)
+    def f1_of_others(principle: str, text: str) -> float:
+        own = Counter(pair.verdict for pair in pairs[principle][text])
+        others = verdicts[principle] - own
+        return 2 * others["right"] / max(1, others.total() + others["right"])
 
     for text in texts:
         score_pairs(scores[text.name], BASELINE, _pairs_of_persons(text, None))
-        chosen = frozenset(
+        dropped = [
             principle
             for principle in PRINCIPLES
-            if _f1(pairs_of, texts, text, frozenset((principle,)))
-            > _f1(pairs_of, texts, text, frozenset())
-        )
-        score_pairs(scores[text.name], CHOSEN, pairs_of(text, chosen))
+            if f1_of_others(principle, text.name) > f1_of_others("", text.name)
+        ]
+        score_pairs(scores[text.name], CHOSEN, _pairs_of_persons(text, dropped))
         for principle in PRINCIPLES:
-            pairs = pairs_of(text, frozenset((principle,)))
-            score_pairs(scores[text.name], f"{GIVEN_PERSONS}, without {principle}", pairs)
-
-
-def _f1(
-    pairs_of: Callable[[LitBankText, frozenset[str]], Sequence[AliasPair]],
-    texts: Sequence[LitBankText],
-    left_out: LitBankText,
-    without: frozenset[str],
-) -> float:
-    """The F1 of all texts but one."""
-    counts = Counter(
-        pair.verdict for text in texts if text != left_out for pair in pairs_of(text, without)
-    )
-    return 2 * counts["right"] / max(1, counts.total() + counts["right"])
+            measure = f"{GIVEN_PERSONS}, without {principle}"
+            score_pairs(scores[text.name], measure, pairs[principle][text.name])
 
 
 def _pairs_of_persons(text: LitBankText, without: Collection[str] | None) -> list[AliasPair]:
