@@ -190,7 +190,7 @@ def test_a_tool_takes_the_other_options_of_a_question_too(it: Served) -> None:
     assert called(it, "ask", **question, fill=False)["answer"]
     assert "less than or equal to 1" in called(it, "ask", **question, diversity=2)
     for name in ("conversation", "colour"):
-        told = called(it, "search", **question, **{name: "new"})
+        told = called(it, "search", **(question | {name: "new"}))
         assert f"search has no argument '{name}'." in told
 
 

@@ -22,12 +22,6 @@ Key = Annotated[
     ),
 ]
 """The header, for routes that create something."""
-
-
-Limit = Annotated[int, Query(ge=1, le=200, description="how many at most")]
-After = Annotated[
-    str, Query(max_length=4000, description="the `next` of the page before; '' for the first")
-]
 ReadUntil = Annotated[str, Query(max_length=MAX_PLACE, description=HIDES_UNREAD)]
 """The place of a reader, which `Collection.as_read` takes."""
 
