@@ -19,7 +19,9 @@ from fabula_bench.gold.litbank import LitBankText
 from fabula_bench.gold.novels import GIVEN_PERSONS, AliasPair, pair_given_names, score_pairs
 from fabula_bench.gold.scores import TextScores
 
-PRINCIPLES = tuple(name for name in (*JOINS, *FORBIDS) if name not in ("decisions", "aliases", "model"))
+PRINCIPLES = tuple(
+    name for name in (*JOINS, *FORBIDS) if name not in ("decisions", "aliases", "model")
+)
 """What can be left out; people and models say nothing here."""
 BASELINE = f"{GIVEN_PERSONS}, by the words of the name alone"
 CHOSEN = f"{GIVEN_PERSONS}, principles chosen on other books"
