@@ -15,8 +15,7 @@ from fabula.app.resources import Resources
 from fabula.ask import answering
 from fabula.ask.answer import Answer, AnswerStream
 from fabula.ask.history import latest_turns
-from fabula.ask.mode_runs import count_parts
-from fabula.ask.modes import mode
+from fabula.ask.mode_runs import refuse_unbuilt
 from fabula.ask.query import Query
 from fabula.ask.scope import AskedTurn, QuestionScope, known_turns
 from fabula.config.model_factory import ModelFactory
@@ -35,7 +34,6 @@ from fabula.graph.recipes import (
     decisions_by_graph,
     differences_of,
 )
-from fabula.graph.structure import TextStructure
 from fabula.graph.trace import Trace
 from fabula.models import Turn
 from fabula.models.counted import Meter
@@ -390,17 +388,14 @@ class Collection:
 
         meter, stop = Meter(self.models.counter), stop or Stop()
         models = self.models.view(stop=stop)
-        embedder = models.counted_embedder(meter)
-        uncached = models.counted_embedder(meter, cached=False)
-        progress = progress or SilentProgress()
         run = ReembedRun(
             self.app.store_of(self.name, stop),
             self.name,
-            embedder,
-            uncached,
+            models.counted_embedder(meter),
+            models.counted_embedder(meter, cached=False),
             models.workers,
             meter,
-            progress,
+            progress or SilentProgress(),
             stop,
         )
         return run.run()
@@ -579,18 +574,6 @@ class Collection:
 
         return read(self.store, self.document(document), str(at))
 
-    def structure(self, document: str) -> TextStructure:
-        """Return where a document's sections, printed pages and numbered lines begin.
-
-        Args:
-            document: An id, title or file.
-
-        Raises:
-            NotFound: There is no such document.
-
-        """
-        return self.store.structure(self.document(document))
-
     def read_volumes(self, place: str, document: str = "") -> ReadVolumes | None:
         """Return the documents up to the one that `place` names: the volumes that were read.
 
@@ -723,8 +706,7 @@ class Collection:
         stop: Stop | None = None,
     ) -> tuple[RetrievalResult, Filters]:
         """Return all that was found for a question, and where was looked; see `retrieve`."""
-        self.app.store_of(self.name, stop)
-        read, filters = self._aim(query)
+        read, filters = self._aim(query, stop)
         models, meter, path = self._asking(stop), meter or Meter(), path or Trace()
         result = answering.find(query, filters, read.store, models, meter, path)
         if not result.hits:
@@ -742,8 +724,7 @@ class Collection:
     ) -> list[Passage]:
         """Return what an answer is given to read, numbered as it cites it; see `retrieve`."""
         query = self.make_query(question, options)
-        self.app.store_of(self.name, stop)
-        read, filters = self._aim(query)
+        read, filters = self._aim(query, stop)
         models, meter, path = self._asking(stop), meter or Meter(), path or Trace()
         context = answering.read(query, filters, read.store, models, meter, path)
         if not context:
@@ -779,8 +760,7 @@ class Collection:
         """
         query = self.make_query(question, options)
         stop = stop or Stop()
-        self.app.store_of(self.name, stop)
-        read, filters = self._aim(query)
+        read, filters = self._aim(query, stop)
         turns = known_turns(history, QuestionScope.of(filters, read.place))
         kept: str | None = None
         title = ""
@@ -856,7 +836,6 @@ class Collection:
         from fabula.config.expected_models import ExpectedModels
 
         query = self.make_query(question, options)
-        self.app.store_of(self.name)
         read, filters = self._aim(query)
         space = self.space()
         models = ExpectedModels(self._asking(None), space.dimensions if space else 0)
@@ -976,11 +955,12 @@ class Collection:
         values = {field.name: getattr(question, field.name) for field in fields(question)}
         return Query.of(values.pop("question"), self.settings, **{**values, **options})
 
-    def _aim(self, query: Query) -> tuple[Collection, Filters]:
+    def _aim(self, query: Query, stop: Stop | None = None) -> tuple[Collection, Filters]:
         """Return the collection as far as the question says that it was read, and where to look.
 
         Raises NotFound if there is nothing, or no such document.
         """
+        self.app.store_of(self.name, stop)
         self._refuse_unready()
         if volumes := self.read_volumes(query.until, query.document):
             ids = [entry.id for entry in volumes.entries]
@@ -996,7 +976,6 @@ class Collection:
 
         """
         query = self.make_query(question, options)
-        self.app.store_of(self.name)
         read, filters = self._aim(query)
         return QuestionScope.of(filters, read.place)
 
@@ -1021,23 +1000,8 @@ class Collection:
         space = self.space()
         if space is None or not space.has_documents:
             raise empty_collection_error(self.name)
-        required = {name: mode(name).graph for name in query.modes}
-        counts = count_parts(self.store, set(required.values()), filters)
-        if any(not name or name in counts for name in required.values()):
-            return
-        name, walked = next(iter(required.items()))
         document = self.document(query.document) if query.document else None
-        who = (
-            f"{document.title} does not have"
-            if document
-            else f"no document of collection {self.name!r} has"
-        )
-        target = f"{walked} {document.id}" if document else walked
-        raise NotFound(
-            f"Mode {name} needs the graph {walked!r}, which {who}: build that graph, or choose "
-            "another mode.",
-            advice=f"Run `fabula build {target} --collection {self.name}`.",
-        )
+        refuse_unbuilt(query.modes, self.store, filters, document)
 
     def _run(self, names: str | Sequence[str] | None, **options: Unpack[BuildOptions]) -> BuildRun:
         from fabula.build.run import BuildRun

@@ -136,7 +136,7 @@ def measure(books: Path | None, probes: int = PROBES) -> list[Figure]:
 
 def places_of(collection: Collection, entry: Entry, shares: int = 10) -> list[int]:
     """Return the ends of all sections but the last, and some shares of the text."""
-    structure = collection.structure(entry.id)
+    structure = collection.store.structure(entry)
     starts = [section.start for section in structure.outline.sections][1:]
     length = collection.reading_place("100%", entry.id).length
     return sorted({*starts[:40], *(length * share // shares for share in range(1, shares))} - {0})
@@ -180,7 +180,7 @@ def secrets_of(collection: Collection, entry: Entry) -> list[Secret]:
         if match := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
             secrets.append(Secret("name", name, match.end()))
     headings: dict[str, int] = {}
-    for section in collection.structure(entry.id).outline.sections:
+    for section in collection.store.structure(entry).outline.sections:
         headings.setdefault(section.title, section.start + 1)
     secrets += [Secret("heading", title, place) for title, place in headings.items()]
     return secrets
@@ -336,7 +336,7 @@ def lists(whole: Collection, entry: Entry, place: int) -> Iterator[tuple[str, st
             files = write_annotations(annotated, format, ())
             yield f"annotations as {format.name}", "\n".join(files.values())
     with suppress(NotFound):
-        vault = vault_notes(annotated, collection.structure(entry.id))
+        vault = vault_notes(annotated, collection.store.structure(entry))
         yield "vault", "\n".join(["\n".join(vault), *vault.values()])
     found = concordance(collection, "*e", entry.id, limit=10_000)
     lines = [f"{line.section}\n{line.left}{line.node}{line.right}" for line in found.rows]
