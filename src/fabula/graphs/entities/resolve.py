@@ -330,7 +330,8 @@ class _Cast:
         """Return pairs of persons of whom one may be called by a part of the other's name."""
         pairs: dict[tuple[NameForm, NameForm], int] = {}
         for form in self.forms:
-            if kind_of(form.type) != PERSON or self.read[form].has_article:
+            is_common = self.group_of[form].count >= MIN_DOUBTFUL_COUNT
+            if not is_common or kind_of(form.type) != PERSON or self.read[form].has_article:
                 continue
             for other in self.find_bearers(form, _is_same_forename, but=WIVES).values():
                 groups = self.group_of[form], self.group_of[other]
@@ -608,6 +609,7 @@ def _contains(full: ReadName, short: ReadName, is_like: _IsLike) -> bool:
     return all(any(is_like(word, other) for other in rest) for word in short.words)
 
 
+@functools.lru_cache(_REMEMBERED)
 def _is_described(name: ReadName) -> bool:
     """Whether a name has words of another name: the captain of the Nautilus, Marley's Ghost."""
     words = all_words()
