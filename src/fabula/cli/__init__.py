@@ -53,7 +53,10 @@ COMMANDS = {
     "db": "Start, stop, inspect and back up Fabula's own Neo4j.",
 }
 """The commands with a line of help each, so that listing them imports none of them."""
-OFTEN = ("list", "show", "entities", "entity", "correct", "recap", "rename", "remove", "drop")
+OFTEN = (
+    *("search", "compare", "list", "show", "entities", "entity", "correct", "recap", "rename"),
+    *("remove", "drop"),
+)
 """Operations that stand among the commands, after `cite`."""
 GROUP = "fabula.commands"
 """The group of entry points by which a package brings a command."""
