@@ -24,14 +24,20 @@ from pathlib import Path
 from touched_tests import find_changed_files, find_touched_tests
 
 TOGETHER = ["--numprocesses", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
+TESTS = Path(__file__).parents[1] / "tests"
+ALONE = [str(file) for file in TESTS.rglob("test_*.py") if "mark.alone" in file.read_text("utf-8")]
+"""Only these are imported for what is alone: importing all takes half a minute."""
 STAGES = (
     ["-m", "each_change and not alone", *TOGETHER],
     # What compares times has the machine to itself afterwards.
-    ["-m", "each_change and alone"],
+    ["-m", "each_change and alone", *ALONE],
 )
 """The arguments of pytest's runs. Each is made, whatever came of the one before."""
 OTHER_EXAMPLES = "--hypothesis-profile=nightly"
-NIGHTLY_STAGES = (["-m", "not alone", *TOGETHER, OTHER_EXAMPLES], ["-m", "alone", OTHER_EXAMPLES])
+NIGHTLY_STAGES = (
+    ["-m", "not alone", *TOGETHER, OTHER_EXAMPLES],
+    ["-m", "alone", OTHER_EXAMPLES, *ALONE],
+)
 
 LEDGER = Path(".ci/by_chance.jsonl")
 """A line for each test that was forgiven: day, commit and id. Who mends the test removes them."""

@@ -49,7 +49,7 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", archive_classes.flags())
 
 ASIDE = {"own_server", "waits"}
 """Marks of files that need none of the Neo4js that the workers share."""
-STARTING = {"address", "addresses", "family", "kills"}
+STARTING = {"address", "addresses", "kills"}
 """Fixtures that start a Neo4j."""
 LAYERS = ("nightly", "statement", "journey", "screen", "kill")
 """Marks that say when a test runs, whatever it needs; all but the first: at each change."""

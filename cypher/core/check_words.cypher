@@ -8,6 +8,7 @@ WHERE ($document = '' OR n.document = $document) AND ($collection = '' OR n.coll
   AND (n.search_text IS NULL OR n.search_terms IS NULL OR n.search_length IS NULL
     OR n.tenant IS NULL
     OR NOT n:PassageText|ElementText)
+  AND NOT n:Replies
 WITH n, CASE WHEN n:Passage THEN 'passages' ELSE 'elements' END
   + ' have no words for the full-text index' AS what
 RETURN n.document AS document, min(n.id) AS id, count(*) AS count, what

@@ -7,6 +7,6 @@ CALL () {
   MATCH (n:Element {document: $document}) RETURN n
 }
 WITH n
-WHERE n.collection = $collection
+WHERE n.collection = $collection AND NOT n:Replies
 RETURN n.graph AS graph, n.kind AS kind, count(*) AS nodes
 ORDER BY graph, kind

@@ -36,7 +36,7 @@ CALL () {
   RETURN n
 }
 WITH n
-WHERE n.id > $after AND n.collection = $collection
+WHERE n.id > $after AND n.collection = $collection AND NOT n:Replies
 ORDER BY n.id
 LIMIT $limit
 RETURN n.id AS id, labels(n) AS labels, n {

@@ -1,4 +1,5 @@
 // Nodes of a part by their ids, with the edges that begin at them.
+// $edges       whether to read these
 // $collection  the collection of the part
 // $ids         the ids of the nodes
 // $embedding   the property of the collection's embeddings; '' to leave them out
@@ -18,8 +19,8 @@ RETURN n.id AS id, labels(n) AS labels,
     tenant: null } AS properties,
   CASE WHEN $embedding <> '' AND n[$embedding] IS NOT NULL
     THEN vector(n[$embedding], $dimensions, FLOAT32) END AS embedding,
-  COLLECT {
+  CASE WHEN $edges = true THEN COLLECT {
     MATCH (n)-[edge]->(end:Passage|Element|Document)
     RETURN {type: type(edge), end: end.id, properties: properties(edge)} ORDER BY type(edge), end.id
-  } AS edges
+  } ELSE [] END AS edges
 ORDER BY id

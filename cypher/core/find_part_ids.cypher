@@ -1,5 +1,6 @@
 // The ids of a part's nodes, in order.
 // $collection, $graph, $document  its owner
+// $replies  whether those that keep replies of models, too
 CYPHER 25
 CALL () {
   WITH $document AS document WHERE document <> ''
@@ -18,6 +19,6 @@ CALL () {
   RETURN n
 }
 WITH n
-WHERE n.collection = $collection AND n.graph = $graph
+WHERE n.collection = $collection AND n.graph = $graph AND ($replies = true OR NOT n:Replies)
 RETURN n.id AS id
 ORDER BY id

@@ -33,7 +33,7 @@ CALL () {
   RETURN n
 }
 WITH n
-WHERE n.collection = $collection
+WHERE n.collection = $collection AND NOT n:Replies
 UNWIND keys(n) AS name
 WITH n, name
 WHERE NOT name IN ['id', 'embedding', 'embedding_2', 'run', 'labels', 'search_text', 'search_terms',

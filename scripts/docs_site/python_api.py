@@ -21,7 +21,7 @@ PAGES: dict[str, tuple[str, str, tuple[str, ...]]] = {
         (
             *("App", "Fabula", "Collection", "Conversation", "Settings", "Documents", "Entry"),
             *("Layer", "Section", "TextStructure", "TextOutline", "Lines", "Reading"),
-            *("ReadingPlace", "ReadingChange", "ReadVolumes", "ReadSoFar"),
+            *("ReadingPlace", "ReadVolumes", "ReadSoFar"),
             *("DocumentSource", "Decision"),
             *("LayerRecord", "ImportedAnnotations"),
             *(
@@ -49,8 +49,8 @@ PAGES: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "Building and workers",
         "What a build returns, what limits it, and who does the work.",
         (
-            *("Outcome", "Gap", "Reembedded", "Budget", "Usage", "Stop", "BatchOptions"),
-            *("BatchProgress", "BatchEstimate", "WorkerCluster"),
+            *("BuildOptions", "Outcome", "Gap", "Reembedded", "Budget", "Usage", "Stop"),
+            *("BatchOptions", "BatchProgress", "BatchEstimate", "WorkerCluster"),
         ),
     ),
     "errors": (

@@ -42,7 +42,8 @@ ORDER BY from, edge, to
 CORE_ABOUT = """\
 Every document has these, whatever graphs are built. A `Part` stands for one graph of one document,
 and records what it was made from and what it cost. A `Gap` stands for a piece that no model
-provided. `Collection`, `Decision`, `Schema` and `Lock` have no edges.
+provided; `Replies` keep what models replied. `Collection`, `Decision`, `Replies`, `Schema` and
+`Lock` have no edges.
 """
 
 

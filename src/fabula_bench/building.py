@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fabula.build.make import make
+from fabula.build.make import make, make_in_rounds
 from fabula.build.outcome import SilentProgress
 from fabula.build.values import DocumentPlan, GraphPlan
+from fabula.config.expected_models import ExpectedModels
 from fabula.config.model_factory import ModelFactory
 from fabula.graph import TEXT, Part
 from fabula.graph.method import Graph, Known
 from fabula.graph.parts import chunks_of, known_of
 from fabula.models.counted import Meter
+from fabula.models.parallel import TaskGroup
 from fabula.text.document import Chunk, Document
 
 Parts = Mapping[str, Part]
@@ -56,9 +58,14 @@ def build_parts(
             for graph in graphs
         ),
         unchanged={},
-        dry=dry,
     )
-    return {part.owner.graph: part for part in make(plan, models, SilentProgress(), meter).parts}
+    if dry:
+        job, expected = TaskGroup(models.workers), ExpectedModels(models).models
+        rounds = make_in_rounds(plan, expected, SilentProgress(), meter, job)
+        [built] = rounds.resume(job).outcome
+    else:
+        built = make(plan, models, SilentProgress(), meter)
+    return {part.owner.graph: part for part in built.parts}
 
 
 def text_chunks(text: Part) -> tuple[Chunk, ...]:

@@ -105,10 +105,16 @@ def _export(format: str, collection: Collection, document: str, file: Path) -> W
 
 
 TURTLE = ExportFormat(
-    "facts, events and discourse relations as RDF, in Turtle", partial(_export, "ttl"), ".ttl"
+    "facts, events and discourse relations as RDF, in Turtle",
+    partial(_export, "ttl"),
+    ".ttl",
+    media="text/turtle",
 )
 N_TRIPLES = ExportFormat(
-    "the same RDF as N-Triples, one triple a line", partial(_export, "nt"), ".nt"
+    "the same RDF as N-Triples, one triple a line",
+    partial(_export, "nt"),
+    ".nt",
+    media="application/n-triples",
 )
 
 

@@ -48,7 +48,7 @@ def test_it_is_neither_built_nor_brought_in(name: str, offline: Fabula, tmp_path
     for dry in (True, False):
         with pytest.raises(SettingsError, match=refused):
             if dry:
-                offline.expect(tmp_path / "winter.txt", graphs=[name])
+                offline.ingest(tmp_path / "winter.txt", graphs=[name], dry=True)
             else:
                 offline.ingest(tmp_path / "winter.txt", graphs=[name])
     assert list(offline.documents()) == []

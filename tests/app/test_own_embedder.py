@@ -10,7 +10,7 @@ import pytest
 import minilm
 from endpoint import Endpoint
 from fabula import App, Fabula
-from fabula.app.doctor import examine
+from fabula.cli.shared.health_checks import examine
 from fabula.config.settings import STATIC
 from fabula.errors import SpaceError
 from fabula.store import Store

@@ -328,9 +328,9 @@ def test_the_text_of_a_store_with_a_place_ends_there(story: Collection, entry: E
     assert rows[-1]["end"] == read.store.length_of(entry) == 700
     assert read.store.find_chunks(entry, 700, 701) == []
     assert read.store.find_chunks_of_spans(entry, [(0, 1), (700, 710)]) == rows[:1]
-    sections = read.structure(entry.id).outline.sections
+    sections = read.store.structure(entry).outline.sections
     assert sections and all(section.start < 700 for section in sections)
-    assert rows[-1]["section"] == read.structure(entry.id).paths[-1]
+    assert rows[-1]["section"] == read.store.structure(entry).paths[-1]
     assert story.store.length_of(entry) == len(text)
 
 

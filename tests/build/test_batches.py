@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,15 +15,22 @@ from batch_runs import AT_ONCE, GRAPHS, graph_of, ingest, live_graph, repeat
 from endpoint import Endpoint, Plan, every
 from endpoint.batches import BatchFault
 from endpoint.faults import Fault
-from fabula import Fabula
+from fabula import App, Fabula
+from fabula.build.plan import Planner
+from fabula.build.run import MAX_KEPT_CHARACTERS
+from fabula.build.values import DocumentPlan
 from fabula.cli import main
 from fabula.errors import BudgetSpent, ModelError, SettingsError
+from fabula.graph.entries import Entry
+from fabula.load import read_text
+from fabula.load.source import DocumentSource
 from fabula.models.batch_options import BatchOptions
 from fabula.models.batch_store import BatchStore
 from fabula.models.budget import Budget
 from fabula.models.prices import Price
 from fabula.models.usage import Usage
 from fabula.store import Store
+from fabula.text.document import Document
 from stories import harbour_story
 
 pytestmark = pytest.mark.long
@@ -141,6 +149,43 @@ def test_a_round_takes_the_calls_of_all_documents(
     # A round may be two, if the batches of two models do not end at the same look: each of the
     # three alone would need eight or more.
     assert len(endpoint.batches.sizes) <= 16
+
+
+@pytest.mark.parametrize("most", [MAX_KEPT_CHARACTERS, 1])
+def test_what_waits_is_read_and_planned_once(
+    endpoint: Endpoint, store: Store, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    read, planned = Counter[str](), Counter[str]()
+    plan_document = Planner.plan_document
+
+    def plan(planner: Planner, document: Document) -> DocumentPlan | Entry:
+        planned[document.title] += 1
+        return plan_document(planner, document)
+
+    def source(word: str) -> DocumentSource:
+        def load() -> Document:
+            read[word] += 1
+            text = harbour_story(word, 5)
+            return read_text(text, source=word, collection="default", title=word)
+
+        return DocumentSource(word, load)
+
+    monkeypatch.setattr(Planner, "plan_document", plan)
+    monkeypatch.setattr("fabula.build.run.MAX_KEPT_CHARACTERS", most)
+    words = ("slept", "sang", "waited")
+    with App() as app:
+        outcomes = app.collection().ingest_sources([*map(source, words)], batch=AT_ONCE)
+    assert [outcome.status for outcome in outcomes] == ["added"] * 3
+    assert read == Counter(words)
+    # Where only one is kept, the others begin again in each round, and no round is added.
+    assert (planned == Counter(words)) == (most > 1)
+    assert endpoint.batches.sizes[0] == 3 * 5 - 1
+    assert paid_once(endpoint)
+    usage = sum((outcome.usage for outcome in outcomes), Usage())
+    paid = usage.prompt_tokens + usage.completion_tokens
+    # What two of them ask counts for both. A build that begins again has what was asked directly,
+    # one text and one prompt of a model, from the cache.
+    assert paid >= endpoint.paid_tokens - (0 if most > 1 else 1_500)
 
 
 def test_few_embeddings_are_not_waited_for(
@@ -349,7 +394,6 @@ def test_a_budget_bounds_what_is_sent(endpoint: Endpoint, book: Path) -> None:
 
 
 def test_each_reply_is_counted_once(endpoint: Endpoint, store: Store, book: Path) -> None:
-    from fabula import App
     from fabula.models.counted import Meter
 
     meter, budget = Meter(), Budget()

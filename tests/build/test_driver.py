@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from building import Chats, ask, at_once, finish
-from fabula.build.driver import run
+from fabula.build.driver import Rounds, Scoped, run
 from fabula.build.outcome import SilentProgress
 from fabula.errors import BadReply, ReplyPending
 from fabula.graph.builds import Build, ChatStep, EmbedRequest, Piece, Start, settle
@@ -159,13 +159,13 @@ def test_what_a_job_has_failed_for_ends_the_build() -> None:
     workers, models = Workers(1), Models(Says(str))
 
     def build() -> Build[str]:
-        job._fail(KeyboardInterrupt())
+        job.fail(KeyboardInterrupt())
         return (yield from say("more"))
 
     job = TaskGroup(workers)
     try:
         with pytest.raises(KeyboardInterrupt):
-            run(build(), BuildWork(), models, job, SilentProgress())
+            run(Scoped(build(), models), job, SilentProgress())
     finally:
         workers.close()
 
@@ -212,26 +212,58 @@ def test_texts_are_embedded_as_passages() -> None:
 class Pending(Says):
     """A chat whose replies to some prompts come by a batch."""
 
+    has_come = False
+
     def complete(self, prompt: Prompt) -> Reply:
         reply = super().complete(prompt)
-        if "later" in prompt.user:
+        if "later" in prompt.user and not self.has_come:
             raise ReplyPending
         return reply
 
 
-def test_where_replies_are_pending_all_that_can_be_asked_is_asked() -> None:
+def test_what_is_answered_later_is_asked_again_and_nothing_else_is() -> None:
     def then(text: str) -> Build[str]:
-        yield from say(text)
-        return (yield from say(f"{text}, then"))
+        first = yield from say(text)
+        return (yield from say(f"{first}, then"))
 
     def build() -> Build[list[str]]:
         answers: list[str] = yield [then("one"), then("later"), then("two")]
         return answers
 
-    chat = Pending(str)
-    with pytest.raises(ReplyPending):
-        finish(build(), Chats(lambda step: chat), BuildWork())
-    assert {prompt.user for prompt in chat.asked} == {
-        *("one", "later", "two"),
-        *("one, then", "two, then"),
-    }
+    chat, workers = Pending(str), Workers(1)
+    with TaskGroup(workers) as job:
+        rounds = Rounds(Scoped(build(), Models(chat)), job, SilentProgress())
+        assert not rounds.resume(job).is_done
+        assert [prompt.user for prompt in chat.asked] == [
+            *("one", "later", "two"),
+            *("one, then", "two, then"),
+        ]
+        chat.has_come = True
+        assert rounds.resume(job).outcome == [["one, then", "later, then", "two, then"]]
+        assert [prompt.user for prompt in chat.asked[5:]] == ["later", "later, then"]
+    workers.close()
+
+
+def test_what_has_models_of_its_own_is_counted_and_fails_alone() -> None:
+    one, other = (Models(Says(str.upper)) for _ in range(2))
+
+    def fail() -> Build[None]:
+        yield Start(say("beside"))
+        raise ZeroDivisionError
+
+    def build() -> Build[list[Any]]:
+        good = yield Start(twice())
+        try:
+            yield [Scoped(fail(), other, {"summaries": 2})]
+        except ZeroDivisionError:
+            return [*(yield [good]), (yield [Scoped(say("d"), other)])]
+        raise AssertionError
+
+    def twice() -> Build[list[str]]:
+        answers: list[str] = yield [Scoped(say(text), one, {"summaries": 1}) for text in "ab"]
+        return answers
+
+    assert finish(build(), Chats(lambda step: Says(str)), BuildWork()) == [["A", "B"], ["D"]]
+    assert (one.meter.usage()["summaries"].calls, one.meter.usage()["summaries"].saved) == (2, 2)
+    # What fails has saved nothing, and what it has begun is not waited for.
+    assert other.meter.usage()["summaries"].saved == 0

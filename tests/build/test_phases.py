@@ -102,7 +102,7 @@ def test_who_waits_for_another_build_of_the_document_says_so(
         (tmp_path / f"{name}.txt").write_text(harbour_story("slept"))
     recorder = Recorder()
     with Fabula() as fabula:
-        [document] = fabula.expect(tmp_path / "a.txt")
+        [document] = fabula.ingest(tmp_path / "a.txt", dry=True)
         with process_lock(store, [f"document {document.document}"]):
             paths = [tmp_path / f"{name}.txt" for name in "ab"]
             run = threading.Thread(target=lambda: fabula.ingest(*paths, listener=recorder))

@@ -14,7 +14,7 @@ import pytest
 from database import cypher
 from endpoint import Endpoint
 from fabula import Fabula
-from fabula.app.doctor import examine
+from fabula.cli.shared.health_checks import examine
 from fabula.config.settings import STATIC
 from fabula.errors import ModelError, SpaceError
 from fabula.store import Store, reembedding

@@ -37,7 +37,7 @@ def test_of_equal_files_in_one_run_one_is_added_and_the_others_name_it(
         (folder / f"{name}.txt").write_text(f"Title: One\n\n{harbour_story('slept')}")
     endpoint.delay = 0.05
     with Fabula() as fabula:
-        [expected] = {one.status for one in fabula.expect(folder / "a.txt")}
+        [expected] = {one.status for one in fabula.ingest(folder / "a.txt", dry=True)}
         outcomes = fabula.ingest(folder)
         [entry] = fabula.documents()
         assert fabula.check().violations == ()
@@ -251,7 +251,7 @@ def test_the_wrong_model_names_the_collection_and_the_way_out(
         asks: list[Callable[[], object]] = [
             lambda: first.ingest(tmp_path / "second.txt"),
             lambda: first.build("aspects", rebuild=True),
-            lambda: first.expect(tmp_path / "second.txt"),
+            lambda: first.ingest(tmp_path / "second.txt", dry=True),
         ]
         for ask in asks:
             with pytest.raises(SpaceError) as caught:
@@ -271,12 +271,12 @@ def test_a_dry_run_goes_into_a_new_collection_with_another_model(
 ) -> None:
     calls = endpoint.calls
     with App(two[1]) as app:
-        [outcome] = app.collection("third").expect(tmp_path / "first.txt")
+        [outcome] = app.collection("third").ingest(tmp_path / "first.txt", dry=True)
     assert outcome.status == "added"
     assert outcome.usage.calls > 0
     assert endpoint.calls == calls
     with App(two[0]) as app:
-        [outcome] = app.collection("third").expect(tmp_path / "first.txt")
+        [outcome] = app.collection("third").ingest(tmp_path / "first.txt", dry=True)
         assert (outcome.status, outcome.usage.calls) == ("added", 0)
         assert app.collections() == ["first", "second"]
         assert app.settings.model == OFFLINE

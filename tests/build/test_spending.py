@@ -180,7 +180,9 @@ def test_a_dry_run_ends_with_what_would_be_cheaper(endpoint: Endpoint, book: Pat
     shown = run("ingest", "--dry-run", book).stdout
     assert "Cheaper" in shown and "--preset economy" in shown
     with Fabula() as fabula:
-        [usual], [cheaper] = fabula.expect(book), fabula.expect(book, preset="economy")
+        [usual] = fabula.ingest(book, dry=True)
+    with Fabula(preset="economy") as fabula:
+        [cheaper] = fabula.ingest(book, dry=True)
     # Which aspects a stand-in names, and so how much is asked, depends on the order of the threads.
     [row] = [line for line in shown.splitlines() if "--preset economy" in line]
     calls, _, sent = (int(one.replace(",", "")) for one in re.findall(r"[\d,]+", row)[:3])
@@ -203,7 +205,7 @@ def test_what_is_expected_is_what_is_spent(endpoint: Endpoint, book: Path, tmp_p
     other = tmp_path / "other.txt"
     other.write_text(story("late").replace("Anna", "Zoe"))
     with Fabula() as fabula:
-        [expected] = fabula.expect(other)
+        [expected] = fabula.ingest(other, dry=True)
     spent = ingest(other)
     # A short text has few clusters, and one aspect more is a tenth of its calls: the benchmark says
     # that books are expected to within 15 %.
@@ -214,8 +216,8 @@ def test_what_is_expected_is_what_is_spent(endpoint: Endpoint, book: Path, tmp_p
 def test_what_is_kept_already_is_not_expected_to_be_paid(endpoint: Endpoint, book: Path) -> None:
     ingest(book)
     with Fabula() as fabula:
-        [unchanged] = fabula.expect(book)
-        [again] = fabula.expect(book, rebuild=True)
+        [unchanged] = fabula.ingest(book, dry=True)
+        [again] = fabula.ingest(book, rebuild=True, dry=True)
     assert (unchanged.status, unchanged.usage) == ("unchanged", Usage())
     assert again.steps["details"].calls == 0
     assert again.steps["details"].saved > 0
@@ -228,7 +230,7 @@ def test_a_changed_setting_is_expected_to_cost_what_depends_on_it(
     calls = endpoint.calls
     shorter: dict[str, Any] = {"aspects.summary_tokens": 100}
     with Fabula(**shorter) as fabula:
-        [expected] = fabula.expect(book)
+        [expected] = fabula.ingest(book, dry=True)
     assert (expected.status, expected.graphs) == ("replaced", ("aspects",))
     assert expected.steps["summaries"].calls > 0
     assert "text" not in expected.graphs and endpoint.calls == calls

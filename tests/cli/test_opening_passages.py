@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from importlib import resources
 from pathlib import Path
 
@@ -49,6 +52,15 @@ def test_what_is_printed_can_be_opened(carol: None) -> None:
         assert f"[{number}] of the answer to" in run("read", str(number)).stderr
     beyond = run("read", f"[{len(everything) + 1}]", code=1).stderr
     assert f"Its passages are numbered 1 to {len(everything)}." in beyond
+
+
+def test_who_reads_only_the_beginning_of_an_answer_can_open_what_it_cites(carol: None) -> None:
+    reads, writes = os.pipe()
+    os.close(reads)  # as `| head` does once it has enough
+    asked = [sys.executable, "-m", "fabula", "query", "--collection", "demo", QUESTION]
+    assert subprocess.run(asked, stdout=writes, check=False).returncode == 1
+    os.close(writes)
+    assert f"[1] of the answer to {QUESTION!r}" in run("read", "1").stderr
 
 
 def test_passages_below_summaries_have_numbers_of_their_own(carol: None) -> None:

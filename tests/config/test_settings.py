@@ -62,7 +62,7 @@ def test_the_core_the_service_and_short_names_have_variables_and_other_tables_ha
 
 
 @pytest.mark.parametrize(
-    ("variable", "told"),
+    ("variable", "advice"),
     [
         ("FABULA_CLUSTER_TOKENS", r"--set aspects\.cluster_tokens=VALUE.* \[aspects\]"),
         ("FABULA_ASPECTS__LEVELS", r"--set aspects\.levels=VALUE"),
@@ -71,10 +71,10 @@ def test_the_core_the_service_and_short_names_have_variables_and_other_tables_ha
     ],
 )
 def test_a_variable_that_a_tables_setting_might_have_says_how_it_is_given(
-    variable: str, told: str, monkeypatch: pytest.MonkeyPatch
+    variable: str, advice: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, "3")
-    with pytest.raises(SettingsError, match=f"There is no setting {variable}.*{told}"):
+    with pytest.raises(SettingsError, match=f"There is no setting {variable}.*{advice}"):
         Settings.read()
 
 
@@ -274,11 +274,13 @@ def test_a_working_folder_names_no_program_no_path_and_no_address(
     name: str, tmp_path: Path
 ) -> None:
     (tmp_path / "fabula.toml").write_text(f"top_k = 3\n{name} = {A_STRANGERS[name]}\n")
-    with pytest.raises(SettingsError, match=f"{name} is not taken from the working folder") as told:
+    with pytest.raises(
+        SettingsError, match=f"{name} is not taken from the working folder"
+    ) as refused:
         Settings.read()
-    assert environment_variable(name) in str(told.value)
-    assert str(tmp_path / "config" / "fabula" / "fabula.toml") in str(told.value)
-    assert "theirs" not in str(told.value)
+    assert environment_variable(name) in str(refused.value)
+    assert str(tmp_path / "config" / "fabula" / "fabula.toml") in str(refused.value)
+    assert "theirs" not in str(refused.value)
 
 
 @pytest.mark.parametrize("name", sorted(A_STRANGERS))
@@ -307,9 +309,11 @@ def test_a_working_folder_does_not_turn_on_what_reaches_the_network(
 ) -> None:
     write_own(tmp_path, "fetch = false\n")
     (tmp_path / "fabula.toml").write_text(f"fetch = {written}\n")
-    with pytest.raises(SettingsError, match="fetch is not taken from the working folder") as told:
+    with pytest.raises(
+        SettingsError, match="fetch is not taken from the working folder"
+    ) as refused:
         Settings.read()
-    assert "FABULA_FETCH" in str(told.value)
+    assert "FABULA_FETCH" in str(refused.value)
 
 
 def test_a_working_folder_may_turn_off_what_reaches_the_network(tmp_path: Path) -> None:
@@ -354,8 +358,8 @@ def test_a_deeply_nested_file_is_named(tmp_path: Path) -> None:
 
 def test_a_context_is_of_sentences_offline_and_of_passages_with_a_model() -> None:
     online = Settings.read(base_url="http://localhost:1/v1")
-    asked = [Query.of("Who?", settings) for settings in (Settings.read(), online)]
-    assert [query.context for query in asked] == ["sentences", "auto"]
+    queries = [Query.of("Who?", settings) for settings in (Settings.read(), online)]
+    assert [query.context for query in queries] == ["sentences", "auto"]
     assert Query.of("Who?", online, context="sentences").context == "sentences"
     with pytest.raises(FabulaError, match="not 'words'"):
         Query.of("Who?", online, context="words")
@@ -398,6 +402,6 @@ def test_every_figure_of_a_mode_has_a_bound_since_a_request_may_set_it() -> None
         for mode, way in modes().items()
         for name, field in way.options.model_fields.items()
         if field.annotation in (int, float, int | None, float | None)
-        and not any(isinstance(one, Le | Lt) for one in field.metadata)
+        and not any(isinstance(bound, Le | Lt) for bound in field.metadata)
     ]
     assert unbounded == []

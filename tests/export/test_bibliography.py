@@ -32,8 +32,8 @@ CAROL = Entry(
 
 
 def key(entry: Entry) -> str:
-    [told] = csl([entry])
-    return str(told["id"])
+    [item] = csl([entry])
+    return str(item["id"])
 
 
 @for_each(
@@ -98,12 +98,12 @@ def test_an_address_is_one_with_the_day_it_was_read() -> None:
     assert "  url = {https://x.org/a%20b_%7Bc%7D?d=1&e#f},\n  urldate = {2026-02-03},\n" in bibtex(
         [web]
     )
-    [told] = csl([web])
-    assert (told["URL"], told["accessed"]) == (web.source, {"date-parts": [[2026, 2, 3]]})
+    [item] = csl([web])
+    assert (item["URL"], item["accessed"]) == (web.source, {"date-parts": [[2026, 2, 3]]})
 
 
 @pytest.mark.parametrize(
-    ("title", "told"),
+    ("title", "escaped"),
     [
         ("Tom & Jerry: 100% #1", r"Tom \& Jerry: 100\% \#1"),
         ("a_b $5 ~ ^", r"a\_b \$5 \textasciitilde{} \textasciicircum{}"),
@@ -112,9 +112,9 @@ def test_an_address_is_one_with_the_day_it_was_read() -> None:
         ("Die Verwandlung – Ä\nö", "Die Verwandlung – Ä ö"),
     ],
 )
-def test_nothing_in_a_title_is_a_command(title: str, told: str) -> None:
+def test_nothing_in_a_title_is_a_command(title: str, escaped: str) -> None:
     made = bibtex([replace(CAROL, title=title, author=title, source=title)])
-    assert f"  title = {{{{{told}}}}},\n" in made
+    assert f"  title = {{{{{escaped}}}}},\n" in made
     depth = 0
     for brace in re.findall("[{}]", made):
         depth += 1 if brace == "{" else -1
@@ -133,7 +133,7 @@ def test_a_key_stays_and_is_plain() -> None:
 def test_no_two_keys_are_the_same() -> None:
     others = [replace(CAROL, id=f"{n:016x}", source=f"/{n}/carol.epub") for n in range(3)]
     editions = [replace(CAROL, source=f"carol-{n}.epub") for n in range(3)]
-    keys = [told["id"] for told in csl([*others, *editions])]
+    keys = [item["id"] for item in csl([*others, *editions])]
     assert len(set(keys)) == 6
 
 
@@ -166,8 +166,8 @@ def test_documents_are_named_or_all_or_those_of_the_last_answer(
     assert "There is no last answer" in run("cite", "--last", code=1).stderr
     shown = run("query", "Where did Clara swim?", "--markdown").stdout
     assert shown.endswith("\n**Books**\n\n- *Summer*\n")
-    [told] = json.loads(run("cite", "--last", "--format", "csl").stdout)
-    assert told["title"] == "Summer"
+    [item] = json.loads(run("cite", "--last", "--format", "csl").stdout)
+    assert item["title"] == "Summer"
     assert run("cite", "--last", "winter", code=2)
     assert "collection 'other' yet" in run("cite", "-c", "other", code=1).stderr
 

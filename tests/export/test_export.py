@@ -91,20 +91,20 @@ def weights() -> dict[tuple[str, str], float]:
 @pytest.mark.journey
 def test_json_lines_hold_the_collection(full: Store, tmp_path: Path) -> None:
     file = tmp_path / "graph.jsonl"
-    said = run("--out", file).stdout
+    output = run("--out", file).stdout
     nodes, edges = lines(file)
     wanted, types = in_graph(full, "default")
-    assert sorted((one["properties"] for one in nodes), key=lambda one: str(one["id"])) == wanted
-    assert all(one["id"] == one["properties"]["id"] for one in nodes)
-    assert Counter(one["label"] for one in edges) == types
-    assert said == f"{file}: {len(nodes)} nodes, {len(edges)} relationships\n"
+    assert sorted((node["properties"] for node in nodes), key=lambda one: str(one["id"])) == wanted
+    assert all(node["id"] == node["properties"]["id"] for node in nodes)
+    assert Counter(edge["label"] for edge in edges) == types
+    assert output == f"{file}: {len(nodes)} nodes, {len(edges)} relationships\n"
     assert [path.name for path in tmp_path.iterdir()] == ["graph.jsonl"]
 
 
 def test_relationships_name_both_ends_and_their_weights(full: Store, tmp_path: Path) -> None:
     run("--out", tmp_path / "graph.jsonl")
     nodes, edges = lines(tmp_path / "graph.jsonl")
-    labels = {one["id"]: one["labels"] for one in nodes}
+    labels = {node["id"]: node["labels"] for node in nodes}
     for edge in edges:
         for end in ("start", "end"):
             assert labels[edge[end]["id"]] == edge[end]["labels"]
@@ -119,7 +119,7 @@ def test_relationships_name_both_ends_and_their_weights(full: Store, tmp_path: P
 def test_embeddings_come_when_asked_for_as_they_were(full: Store, tmp_path: Path) -> None:
     run("--out", tmp_path / "with.jsonl", "--embeddings")
     written, _ = lines(tmp_path / "with.jsonl")
-    found = {one["id"]: one["properties"].get("embedding") for one in written}
+    found = {node["id"]: node["properties"].get("embedding") for node in written}
     for chunk in nodes(small_graph(), "Chunk"):
         assert chunk.embedding is not None
         assert np.array_equal(np.array(found[chunk.id], dtype=np.float32), chunk.embedding)
@@ -140,36 +140,36 @@ def test_graphml_holds_the_same_with_typed_keys(full: Store, tmp_path: Path) -> 
         return text if type == "string" else json.loads(text)
 
     def values(element: ElementTree.Element) -> dict[str, Any]:
-        data = [(keys[one.attrib["key"]], one.text or "") for one in element]
+        data = [(keys[node.attrib["key"]], node.text or "") for node in element]
         return {name: value(type, text) for (name, type), text in data}
 
-    found = {one.attrib["id"]: values(one) for one in root.iter(f"{SPACE}node")}
+    found = {node.attrib["id"]: values(node) for node in root.iter(f"{SPACE}node")}
     wanted, types = in_graph(full, "default")
-    assert set(found) == {one["id"] for one in wanted}
-    for one in wanted:
+    assert set(found) == {node["id"] for node in wanted}
+    for node in wanted:
         texts = {
             name: json.dumps(value) if isinstance(value, list) else value
-            for name, value in one.items()
+            for name, value in node.items()
             if name != "id"
         }
         for name in {"text", "name"} & texts.keys():
             texts[name] = texts[name].replace("\x00", "").replace("\x0b", "")
-        label = found[one["id"]].pop("label")
-        assert label.lower() == one.get("kind", "part" if "graph" in one else "document")
-        assert found[one["id"]] == texts
+        label = found[node["id"]].pop("label")
+        assert label.lower() == node.get("kind", "part" if "graph" in node else "document")
+        assert found[node["id"]] == texts
     edges = list(root.iter(f"{SPACE}edge"))
-    assert Counter(values(one)["label"] for one in edges) == types
-    assert all({one.attrib["source"], one.attrib["target"]} <= set(found) for one in edges)
-    told = [values(one)["weight"] for one in edges if values(one)["label"] == "SUMMARIZES"]
-    assert sorted(told) == sorted(weights().values())
+    assert Counter(values(edge)["label"] for edge in edges) == types
+    assert all({edge.attrib["source"], edge.attrib["target"]} <= set(found) for edge in edges)
+    exported = [values(edge)["weight"] for edge in edges if values(edge)["label"] == "SUMMARIZES"]
+    assert sorted(exported) == sorted(weights().values())
 
 
 def test_one_document_or_all_collections(full: Store, tmp_path: Path) -> None:
     file = tmp_path / "graph.jsonl"
     run("B", "--out", file, "--collection", "other")
-    assert {one["properties"]["collection"] for one in lines(file)[0]} == {"other"}
+    assert {node["properties"]["collection"] for node in lines(file)[0]} == {"other"}
     run("--all", "--out", file)
-    assert {one["properties"]["collection"] for one in lines(file)[0]} == {"other", "default"}
+    assert {node["properties"]["collection"] for node in lines(file)[0]} == {"other", "default"}
     assert len(lines(file)[0]) == 21 + 18
 
 
@@ -226,32 +226,32 @@ def test_a_device_a_pipe_or_a_link_is_never_replaced(full: Store, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--out", "graph.csv"], "end the file in .jsonl or .graphml"),
         (["--out", "graph"], "end the file in .jsonl or .graphml"),
         (["--out", "graph.graphml", "--embeddings"], "only be in JSONL: leave them out"),
     ],
 )
-def test_what_a_file_cannot_be_is_told(full: Store, words: list[str], said: str) -> None:
-    assert said in run(*words, code=1).output
+def test_what_a_file_cannot_be_is_told(full: Store, words: list[str], message: str) -> None:
+    assert message in run(*words, code=1).output
 
 
 def test_flags_that_do_not_go_together_are_told() -> None:
-    assert "not both" in run("A", "--all", "--out", "graph.jsonl", code=2).output
+    assert "not both" in run("A", "--all", "--out", "graph.jsonl", code=1).output
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("how", "message"),
     [
         ({"format": "grapml"}, "written as jsonl or graphml, not as 'grapml'"),
         ({"format": "graphml", "embeddings": True}, "only be in JSONL"),
     ],
 )
 def test_a_program_is_told_the_same(
-    full: Store, tmp_path: Path, how: dict[str, Any], said: str
+    full: Store, tmp_path: Path, how: dict[str, Any], message: str
 ) -> None:
-    with Fabula() as fabula, pytest.raises(FabulaError, match=said):
+    with Fabula() as fabula, pytest.raises(FabulaError, match=message):
         fabula.export(tmp_path / "graph", **how)
     assert list(tmp_path.iterdir()) == []
 
@@ -261,10 +261,10 @@ def test_a_collection_that_is_not_there_takes_the_place_of_no_file(
 ) -> None:
     file = tmp_path / "backup.jsonl"
     file.write_text("good")
-    said = run("--collection", "typo", "--out", file, code=1).output
-    assert "into collection 'typo' yet: add documents to it" in said
-    assert "Run `fabula ingest BOOK --collection typo`" in said
-    assert "other" not in said.replace("another", ""), "nothing is told of other collections"
+    output = run("--collection", "typo", "--out", file, code=1).output
+    assert "into collection 'typo' yet: add documents to it" in output
+    assert "Run `fabula ingest BOOK --collection typo`" in output
+    assert "other" not in output.replace("another", ""), "nothing is told of other collections"
     assert file.read_text() == "good"
 
 
@@ -292,8 +292,8 @@ def test_keys_of_graphml_are_words_whatever_a_property_is_called(
     keys = {key.attrib["id"]: key.attrib["attr.name"] for key in root.iter(f"{SPACE}key")}
     assert len(keys) == len(list(root.iter(f"{SPACE}key")))
     assert all(re.fullmatch(r"[\w.-]+", id) for id in keys)
-    said = {keys[one.attrib["key"]]: one.text for one in root.iter(f"{SPACE}data")}
-    assert said[odd] == "odd value"
+    values = {keys[element.attrib["key"]]: element.text for element in root.iter(f"{SPACE}data")}
+    assert values[odd] == "odd value"
 
 
 def test_embeddings_wait_until_a_re_embedding_has_ended(full: Store, tmp_path: Path) -> None:

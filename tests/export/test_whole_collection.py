@@ -126,8 +126,8 @@ def fill(store: Store, name: str) -> None:
     for source in ("a.txt", "b.txt"):
         made = small_graph(source, collection=name)
         cast = small_cast(made)
-        told = small_communities(cast, [node.id for node in nodes(made, "Chunk")])
-        put(store, [*made, names_of(made), cast, told, small_discourse(made)])
+        communities = small_communities(cast, [node.id for node in nodes(made, "Chunk")])
+        put(store, [*made, names_of(made), cast, communities, small_discourse(made)])
     put(store, [settled_of(names_of(made))])
     save_decision(store, name, Decision(1, "entities", "rename", ("Anna", "Ann"), by="me"), 0)
     annotate(store, name)
@@ -156,9 +156,9 @@ def faults(store: Store, name: str) -> list[str]:
 def rewrite(file: Path, change: Any) -> None:
     """Change the lines of a file, and make its last line fit them."""
     objects = [json.loads(line) for line in file.read_bytes().splitlines()[:-1]]
-    objects = [made for one in objects if (made := change(one)) is not None]
-    lines = [json.dumps(one) + "\n" for one in objects]
-    kinds = [one["type"] for one in objects]
+    objects = [made for line in objects if (made := change(line)) is not None]
+    lines = [json.dumps(line) + "\n" for line in objects]
+    kinds = [line["type"] for line in objects]
     end = {
         "type": "end",
         "nodes": kinds.count("node"),
@@ -316,7 +316,7 @@ def test_a_file_that_was_cut_is_refused(app: App, file: Path, kept: float) -> No
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda text: text.replace("Nobody", "Nemo"), "was cut or changed"),
         (lambda text: text + text, "a line is not where it should be"),
@@ -328,9 +328,9 @@ def test_a_file_that_was_cut_is_refused(app: App, file: Path, kept: float) -> No
         (lambda text: text.replace('"schema": ', '"schema": -'), "was written by an older Fabula"),
     ],
 )
-def test_what_is_no_such_file_is_refused(app: App, file: Path, change: Any, said: str) -> None:
+def test_what_is_no_such_file_is_refused(app: App, file: Path, change: Any, message: str) -> None:
     file.write_text(change(file.read_text()))
-    with pytest.raises(LoadError, match=said):
+    with pytest.raises(LoadError, match=message):
         app.import_collection(file)
     assert belongings(app.connect(), NAME) == NOTHING
 
@@ -438,7 +438,7 @@ def test_two_commands_bring_a_collection_elsewhere(app: App, tmp_path: Path) -> 
     for more in (("A",), ("--all",), ("--embeddings",), ("--format", "graphml")):
         assert (
             "--whole is all of one collection"
-            in run("export", *more, "--whole", "--out", file, code=2).output
+            in run("export", *more, "--whole", "--out", file, code=1).output
         )
     wipe(store)
     imported = run("import", file).stdout

@@ -11,7 +11,7 @@ from endpoint import Endpoint as Server
 from endpoint import every, listed
 from endpoint.faults import Plan
 from fabula.errors import BadReply
-from fabula.models.openai import OpenAIEmbedder
+from fabula.models.endpoint.openai import OpenAIEmbedder
 from fabula.models.prompts import fill_template
 from fabula_bench.metrics import Judges, metric
 from fabula_bench.metrics.judging import FOLDER

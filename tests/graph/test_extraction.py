@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from building import finish
 from fabula.errors import BadReply
-from fabula.graph.counts import DroppedRecords, carry_over, list_counts, means
+from fabula.graph.counts import DroppedRecords, list_counts, means
 from fabula.graph.extraction import (
     ExtractionCalls,
     ModelAnswer,
@@ -206,8 +206,7 @@ def test_a_follow_up_in_vain_leaves_what_was_listed_before(
     assert answer.every.records == ("Chunk",)
     assert isinstance(answer.error, BadReply)
     build = calls(chat)
-    [kept] = ask_windows(build, again, [window(*TEXTS[:1])], (), 1).new
-    assert kept.every.records == ("Chunk",)
+    assert ask_windows(build, again, [window(*TEXTS[:1])], 1).records == ["Chunk"]
     assert [gap.step for gap in build.gaps] == ["words"]
 
 
@@ -242,36 +241,17 @@ def test_records_come_in_text_order_whatever_the_threads_do(
 
     chunks = made_chunks(*TEXTS)
     build = calls(says(reply))
-    replies = ask_windows(build, question, each_alone(chunks), (), 1)
-    records = replies.collect(lambda _, reply: reply.records, {})
-    assert records == [str(number) for number in range(20)]
-    assert (replies.reused, replies.share_reused) == (0, 0)
+    replies = ask_windows(build, question, each_alone(chunks), 1)
+    assert replies.records == [str(number) for number in range(20)]
 
 
-def test_a_window_is_asked_about_if_one_of_its_chunks_is_new(
-    question: ModelQuestion[TextWindow, Records[str]],
-) -> None:
-    chunks = made_chunks(*TEXTS[:6])
-    cut = windows(chunks, 200, "en")
-    known = {chunk.id for chunk in chunks[:3]}
-    chat = says(lambda user: ["here"])
-    build = calls(chat)
-    replies = ask_windows(build, replace(question, follow_ups=2), cut, known, 1)
-    saved = build.work.saved["words"]
-    assert len(chat.asked) == 2
-    assert (replies.reused, saved) == (1, 3)
-    old = {chunk.id: [f"old {chunk.index}"] for chunk in chunks}
-    records = replies.collect(lambda _, reply: reply.records, old)
-    assert records == ["old 0", "old 1", "here", "here"]
-
-
-def test_what_no_reply_gives_is_a_gap_and_what_is_known_of_it_stands(
+def test_what_no_reply_gives_is_a_gap(
     question: ModelQuestion[TextWindow, Records[str]],
 ) -> None:
     chunks = made_chunks(*TEXTS)
     chat = says(lambda user: "no list" if "[1] Chunk 7 " in user else ["here"])
     build = calls(chat)
-    replies = ask_windows(build, question, each_alone(chunks), (), 1)
+    replies = ask_windows(build, question, each_alone(chunks), 1)
     [gap] = build.gaps
     assert (gap.step, gap.sources, dict(gap.rests_on)) == (
         "words",
@@ -279,16 +259,26 @@ def test_what_no_reply_gives_is_a_gap_and_what_is_known_of_it_stands(
         {chunks[7].id: 1.0},
     )
     assert "3 tries" in gap.why
-    records = replies.collect(lambda _, reply: reply.records, {chunks[7].id: ["old"]})
-    assert records == ["here"] * 7 + ["old"] + ["here"] * 12
-    assert len(replies.new) == 19
-    assert replies.reused == 0, "it is asked about again"
+    assert replies.records == ["here"] * 19
+    assert [window.chunks[0].index for window, answer in replies.answers if not answer] == [7]
 
 
 def test_too_many_gaps_end_the_build(question: ModelQuestion[TextWindow, Records[str]]) -> None:
     build = calls(says(lambda user: "no list"))
     with pytest.raises(BadReply, match="more than a tenth"):
-        ask_windows(build, question, each_alone(made_chunks(*TEXTS)), (), 1)
+        ask_windows(build, question, each_alone(made_chunks(*TEXTS)), 1)
+
+
+def test_windows_stay_where_they_were_beside_what_is_new() -> None:
+    chunks = made_chunks(*TEXTS[:8])
+    cut = windows(chunks, 400, "en")
+    assert [len(one.chunks) for one in cut] == [4, 4]
+    starts = {one.ids[0] for one in cut}
+    texts = [*TEXTS[:2], "New. ", *TEXTS[2:8]]
+    assert [len(one.chunks) for one in windows(made_chunks(*texts), 400, "en", starts)] == [5, 4]
+    texts = [*TEXTS[:2], "New. ", "And more. ", *TEXTS[2:8]]
+    assert [len(one.chunks) for one in windows(made_chunks(*texts), 400, "en", starts)] == [4, 2, 4]
+    assert windows(chunks, 400, "en", starts) == cut
 
 
 # Counts
@@ -307,19 +297,8 @@ FACTS: Mapping[str, Any] = {
 }
 
 
-def test_what_was_not_asked_again_has_its_share_of_the_counts_before() -> None:
-    counts = carry_over({"records": 6, "dropped_overlong": 0}, FACTS, 0.5)
-    assert counts == {"records": 11, "dropped_overlong": 2}, "halves round to even, zeros are left"
-    assert carry_over({}, FACTS, 0.5, lambda name: name == "retyped") == {"retyped": 1}
-    assert carry_over({"a": 0}, {}, 1) == {}
-
-
-def test_means_stay_where_there_is_nothing_to_count() -> None:
-    assert means(FACTS, {"mean_words": [1, 2], "mean_pairs": [], "mean_new": [4]}) == {
-        "mean_words": 1.5,
-        "mean_pairs": 5.0,
-        "mean_new": 4.0,
-    }
+def test_means_are_of_what_there_is() -> None:
+    assert means({"mean_words": [1, 2], "mean_pairs": []}) == {"mean_words": 1.5}
 
 
 def test_counts_are_listed_most_first() -> None:

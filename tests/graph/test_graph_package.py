@@ -24,8 +24,8 @@ from database import cypher
 from endpoint import Endpoint
 from fabula import App, Fabula, cli
 from fabula.app.current_user import current_user
-from fabula.app.doctor import examine
 from fabula.ask.modes import CORE_MODES
+from fabula.cli.shared.health_checks import examine
 from fabula.config import settings
 from fabula.config.settings import STATIC
 from fabula.errors import FabulaError, NotFound, SettingsError

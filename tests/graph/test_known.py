@@ -32,6 +32,8 @@ def test_what_was_made_is_read_back_as_it_was(ready: Store) -> None:
     assert found.record.facts["assigned"] == ["theme"]
     vectors = {one.id: _vector(one) for one in aspects.nodes}
     assert all(np.array_equal(_vector(one), vectors[one.id]) for one in found.nodes)
+    bare = read_part(ready, aspects.owner, embeddings=True, edges=False)
+    assert (bare.nodes, bare.edges) == (found.nodes, ())
     chunks = chunks_of(read_part(ready, text.owner))
     assert [chunk.text for chunk in chunks] == ["word 0.", "word 1.", "word 2.", "word 3."]
     assert not len(chunks[0].embedding), "embeddings come where they are asked for"

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,15 @@ import pytest
 
 from database import connect, cypher, wipe
 from fabula.app import App
-from fabula.config.serving import TABLE
+from fabula.config.serving import TABLE, Serving
 from fabula.errors import Conflict
 from fabula.graph.queries import read_statement
-from fabula.jobs.callers import PERSON
+from fabula.jobs.callers import PERSON, Caller
 from fabula.jobs.job import Item, Job, StoredJob
-from fabula.jobs.queue import QUEUE_BATCH
-from fabula.jobs.runner import JobRun
+from fabula.jobs.ledger import Ledger
+from fabula.jobs.queue import QUEUE_BATCH, Jobs
+from fabula.jobs.recipes import Recipes
+from fabula.jobs.runner import JobRun, JobServices
 from fabula.jobs.start import (
     ImportOptions,
     IngestOptions,
@@ -32,11 +35,12 @@ from fabula.jobs.start import (
     begin_import,
     begin_ingest,
 )
+from fabula.jobs.uploads import Uploads
 from fabula.models.stop import Stop
 from fabula.operations.documents import remove_document
 from fabula.server import Address
+from fabula.store import schema
 from fabula.store.locks import process_lock
-from job_services import Server
 from quoted import quoted
 from served import server_of
 from stories import LIGHTHOUSE, WINTER
@@ -47,6 +51,43 @@ ROUNDS = 200
 
 FREE = "It waits for a free worker"
 """The problem of a queued job that this server would take."""
+
+
+@dataclass
+class Changes:
+    """What was changed, as an audit is told of it."""
+
+    changes: list[str] = field(default_factory=list)
+
+    def record(self, caller: Caller, what: str, target: str, /, **details: object) -> None:
+        self.changes.append(f"{what} {target}")
+
+
+class Server:
+    """The jobs of an App, and what runs them."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+        self.serving: Serving = app.settings.table(TABLE)
+        self.audit = Changes()
+        self.forgotten: list[str] = []
+        self.uploads = Uploads(app, self.serving.uploads)
+        self.jobs = Jobs(app, Recipes(app, self.uploads), self.audit)
+        settings = app.settings
+        self.job_services = JobServices(
+            app,
+            self.serving,
+            self.jobs,
+            self.uploads,
+            Ledger(app.connect(), lambda _: None, settings, settings.cache_folder),
+            self.forgotten.append,
+            outage=lambda: None,
+            is_asked=lambda: False,
+        )
+
+    def make_schema(self) -> None:
+        self.app.connect().make_schema()
+        schema.make_room(self.app.connect(), "jobs")
 
 
 @pytest.fixture(scope="module")

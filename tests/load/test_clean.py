@@ -19,18 +19,18 @@ POEM = """\
 def test_wrapped_prose_becomes_one_line_a_paragraph() -> None:
     paragraphs = clean(f"{PROSE}\n{PROSE}").split("\n\n")
     assert len(paragraphs) == 2
-    assert all("\n" not in one for one in paragraphs)
+    assert all("\n" not in paragraph for paragraph in paragraphs)
     assert "the age of wisdom" in paragraphs[0]
 
 
 def test_a_poem_in_prose_keeps_its_lines() -> None:
     paragraphs = clean(f"{PROSE}\n{POEM}\n{PROSE}").split("\n\n")
-    assert [one.count("\n") for one in paragraphs] == [0, 3, 0]
+    assert [paragraph.count("\n") for paragraph in paragraphs] == [0, 3, 0]
     assert paragraphs[1].startswith("How doth the little crocodile\nImprove his")
 
 
 def test_verse_stays_verse() -> None:
-    assert [one.count("\n") for one in clean(VERSE).split("\n\n")] == [3, 3]
+    assert [stanza.count("\n") for stanza in clean(VERSE).split("\n\n")] == [3, 3]
 
 
 def test_a_list_keeps_its_lines() -> None:

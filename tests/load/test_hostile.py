@@ -127,8 +127,8 @@ def test_markdown_of_any_depth_loses_no_words() -> None:
     # 10,000 deep: a third of a second or less.
     for text in ("> " * 10_000, ">" * 10_000, "- " * 10_000, "[" * 10_000, "*a " * 10_000):
         draft = markdown.read(f"Before.\n\n{text}deepest words\n\nAfter.".encode(), "a.md")
-        said = " ".join(block.text for block in draft.blocks)
-        assert all(word in said for word in ("Before.", "deepest words", "After."))
+        words = " ".join(block.text for block in draft.blocks)
+        assert all(word in words for word in ("Before.", "deepest words", "After."))
 
 
 @pytest.mark.parametrize("piece", ["# Heading\n\nA word.\n\n", "[", "![", "> a\n\n", "*a **b "])
@@ -240,9 +240,9 @@ PDFS = {
 def test_a_pdf_without_text_or_end_is_refused(reason: str, tmp_path: Path) -> None:
     out, places = io.BytesIO(b"%PDF-1.7\n"), []
     out.seek(0, io.SEEK_END)
-    for number, one in enumerate([b"<</Type/Catalog/Pages 2 0 R>>", *PDFS[reason]], start=1):
+    for number, content in enumerate([b"<</Type/Catalog/Pages 2 0 R>>", *PDFS[reason]], start=1):
         places.append(out.tell())
-        out.write(b"%d 0 obj\n%s\nendobj\n" % (number, one))
+        out.write(b"%d 0 obj\n%s\nendobj\n" % (number, content))
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
     size, start = len(places) + 1, out.tell()
     out.write(b"xref\n0 %d\n0000000000 65535 f \n%s" % (size, table))
@@ -296,10 +296,10 @@ def test_a_text_that_gives_orders_is_a_text_like_any_other(
         ]
     assert outcome.status == "added"
     assert prompts
-    for asked in prompts:
+    for prompt in prompts:
         for part in ("passages", "passage", "aspects", "question"):
-            assert asked.count(f"</{part}>") <= 1
-        assert "<question>Who is the king" not in asked
+            assert prompt.count(f"</{part}>") <= 1
+        assert "<question>Who is the king" not in prompt
     [row] = cypher(store, "MATCH (n:Summary) RETURN collect(DISTINCT n.aspect) AS aspects")
     assert len(row["aspects"]) == 7
     assert "war" not in row["aspects"]
@@ -342,8 +342,8 @@ def test_brackets_and_controls_in_names_do_not_break_what_is_shown(
     shown = CliRunner().invoke(main, ["show", "[a].txt"])
     assert shown.exit_code == 0, shown.output
     assert "[bold][a][/] [/nothing]" in shown.stdout
-    asked = CliRunner().invoke(main, ["query", "Who lit the [/lamp] [red]?"])
-    assert asked.exit_code == 0, asked.output
+    result = CliRunner().invoke(main, ["query", "Who lit the [/lamp] [red]?"])
+    assert result.exit_code == 0, result.output
 
 
 def test_nothing_is_printed_in_another_order_than_it_is_stored(

@@ -95,7 +95,7 @@ def test_a_page_may_begin_with_words_and_other_text_with_a_sign() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"\0" * 60 + b"BOOKMOBI" + b"\0" * 99, "is a Kindle book.*EPUB"),
         (b"\xd0\xcf\x11\xe0" + b"\0" * 99, "is an old Word document.*docx"),
@@ -103,8 +103,8 @@ def test_a_page_may_begin_with_words_and_other_text_with_a_sign() -> None:
         (b"\x89PNG\r\n\x1a\n", "isn't text but an image"),
     ],
 )
-def test_what_is_not_read_is_named_with_what_to_do(data: bytes, said: str) -> None:
-    with pytest.raises(LoadError, match=f"^tale {said}"):
+def test_what_is_not_read_is_named_with_what_to_do(data: bytes, message: str) -> None:
+    with pytest.raises(LoadError, match=f"^tale {message}"):
         recognise_content(data, "tale", "default", 10**6).parse()
 
 

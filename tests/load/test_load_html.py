@@ -69,11 +69,11 @@ def test_headings_are_sections_and_the_books_own_title_is_none(tmp_path: Path) -
         f"<h1>A Tale</h1><h2>Contents</h2><p>Chapter 1</p><h2>CHAPTER I<br>The House</h2>{BODY}"
         f"<h2>CHAPTER II<br>The Road</h2>{BODY}<h4>Aside</h4>{BODY}",
     )
-    assert [one.title for one in document.sections] == [
+    assert [section.title for section in document.sections] == [
         "CHAPTER I: The House",
         "CHAPTER II: The Road",
     ]
-    assert all(document.text.startswith("CHAPTER", one.start) for one in document.sections)
+    assert all(document.text.startswith("CHAPTER", section.start) for section in document.sections)
     assert (document.title, document.author, document.language) == ("A Tale", "A. Writer", "en")
 
 
@@ -262,7 +262,7 @@ def test_markdown_has_its_headings_and_its_front_matter(tmp_path: Path) -> None:
         "## Chapter 1: The `House`\n\nHe went\nup.\n\nSetext\n------\n\nHe came down.\n",
     )
     assert (document.title, document.author, document.language) == ("A Tale", "A. Writer", "pl")
-    assert [one.title for one in document.sections] == ["Chapter 1: The House", "Setext"]
+    assert [section.title for section in document.sections] == ["Chapter 1: The House", "Setext"]
     assert "By me.\n\nChapter 1: The House\n\nHe went up.\n\nSetext" in document.text
 
 

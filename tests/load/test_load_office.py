@@ -37,7 +37,7 @@ def texts(paragraphs: Sequence[str], suffix: str) -> list[str]:
     """The texts of the blocks of a document with these paragraphs, of which '' is an empty one."""
     data = {
         ".docx": docx("".join(map(paragraph, paragraphs))),
-        ".odt": odt("".join(f"<text:p>{one}</text:p>" for one in paragraphs)),
+        ".odt": odt("".join(f"<text:p>{paragraph}</text:p>" for paragraph in paragraphs)),
         ".rtf": rtf("\\par ".join(paragraphs)),
     }[suffix]
     return [block.text for block in sandbox.read(data, suffix, "tale", 10**7, 10**7).blocks]

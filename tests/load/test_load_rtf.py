@@ -38,8 +38,8 @@ def test_chapters_without_styles_are_known_by_their_words() -> None:
 
 def test_characters_of_any_kind_are_read() -> None:
     assert texts(r"za\'bf\'f3\'b3\'e6 \u322?\u-10179?\u-8704?") == ["zażółć ł😀"]
-    said = r"\ldblquote so\rdblquote\~\emdash{\b b}old \{\\\}"
-    assert texts(said) == ["“so” —bold {\\}"]
+    markup = r"\ldblquote so\rdblquote\~\emdash{\b b}old \{\\\}"
+    assert texts(markup) == ["“so” —bold {\\}"]
 
 
 def test_verse_keeps_its_lines() -> None:

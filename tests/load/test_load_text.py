@@ -74,15 +74,15 @@ def test_the_fingerprint_covers_all_that_the_graph_is_made_from() -> None:
             text, source="s", collection="c", title=title, author=author, language=language
         ).sha256
 
-    one = fingerprint("Once.")
-    assert one == fingerprint("Once.\n")
+    digest = fingerprint("Once.")
+    assert digest == fingerprint("Once.\n")
     changed = [
         fingerprint("Twice."),
         fingerprint("Once.", title="U"),
         fingerprint("Once.", author="B"),
         fingerprint("Once.", language="pl"),
     ]
-    assert len({one, *changed}) == 5
+    assert len({digest, *changed}) == 5
 
 
 def test_a_document_is_known_by_where_it_comes_from() -> None:
@@ -112,7 +112,7 @@ def test_the_demo_story_is_read_whole() -> None:
 
 def test_the_demo_storys_prose_is_unwrapped_and_its_song_is_not() -> None:
     text = load(STORY, "default", 1 << 20).text
-    wrapped = [one for one in text.split("\n\n") if "\n" in one]
+    wrapped = [block for block in text.split("\n\n") if "\n" in block]
     assert '"God bless you, merry gentleman!\nMay nothing you dismay!"' in wrapped
     assert len(wrapped) <= 6
     assert clean(text) == text

@@ -156,7 +156,7 @@ def test_a_server_that_nobody_vouches_for_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ("http://a.b/c", "only https addresses are"),
         ("ftp://a.b/c", "only https addresses are"),
@@ -165,8 +165,8 @@ def test_a_server_that_nobody_vouches_for_is_refused(
         ("https://a.b:port/c", "can't be fetched"),
     ],
 )
-def test_an_address_that_can_not_be_fetched_is_told_so(given: str, said: str) -> None:
-    with pytest.raises(LoadError, match=said) as caught:
+def test_an_address_that_can_not_be_fetched_is_told_so(given: str, message: str) -> None:
+    with pytest.raises(LoadError, match=message) as caught:
         address(given)
     assert "hunter2" not in str(caught.value)
 

@@ -35,7 +35,7 @@ WITHOUT_END = "![" * 500_000
 
 def children() -> list[psutil.Process]:
     """The processes in which this one has files read."""
-    return [one for one in psutil.Process().children() if "fabula.load" in one.cmdline()]
+    return [child for child in psutil.Process().children() if "fabula.load" in child.cmdline()]
 
 
 def read_in_box(text: str | bytes, suffix: str, limits: sandbox.ReadLimits) -> None:
@@ -71,9 +71,9 @@ def test_what_takes_too_long_is_given_up() -> None:
     ids=["table", "plain text", "page"],
 )
 def test_what_takes_too_much_memory_is_given_up(suffix: str, text: str) -> None:
-    said = r"^story\.\w+ (takes more than 0\.1 GB of memory|can't be read as HTML: .*memory)"
+    message = r"^story\.\w+ (takes more than 0\.1 GB of memory|can't be read as HTML: .*memory)"
     read_in_box(SENTENCE, suffix, sandbox.ReadLimits(memory=100_000_000))
-    with pytest.raises(LoadError, match=said):
+    with pytest.raises(LoadError, match=message):
         read_in_box(text, suffix, sandbox.ReadLimits(memory=100_000_000))
 
 
@@ -137,9 +137,9 @@ def test_one_process_reads_file_after_file(tmp_path: Path) -> None:
     for number in range(20):
         (tmp_path / f"{number}.md").write_text(f"{SENTENCE} {number}")
         assert load(tmp_path / f"{number}.md", "default", LIMIT).text.endswith(str(number))
-    before = {one.pid for one in children()}
+    before = {child.pid for child in children()}
     load(tmp_path / "0.md", "default", LIMIT)
-    assert {one.pid for one in children()} == before
+    assert {child.pid for child in children()} == before
 
 
 def test_a_process_that_was_killed_is_replaced(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_reader_that_crashes_takes_only_its_file_with_it(tmp_path: Path) -> No
         bad = threads.submit(load, tmp_path / "bad.md", "default", LIMIT)
 
         def busy() -> list[psutil.Process]:
-            return [one for one in children() if sum(one.cpu_times()[:2]) > 1]
+            return [child for child in children() if sum(child.cpu_times()[:2]) > 1]
 
         until(busy)
         assert load(tmp_path / "good.md", "default", LIMIT).text == SENTENCE.strip()
@@ -227,8 +227,8 @@ def test_a_program_reads_files_and_so_does_what_it_forks(tmp_path: Path) -> None
     (tmp_path / "a.md").write_text("Once upon a time.")
     for name in ("json.py", "html.py", "fabula.py"):
         (tmp_path / name).write_text("raise SystemExit('code of the folder was run')")
-    said, errors = script(tmp_path, tmp_path / "a.md").communicate(timeout=240)
-    assert (said, errors) == ("Once upon a time.\n" * 3, "")
+    output, errors = script(tmp_path, tmp_path / "a.md").communicate(timeout=240)
+    assert (output, errors) == ("Once upon a time.\n" * 3, "")
 
 
 def test_ctrl_c_leaves_no_process_behind(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_standard_input_has_the_limit_of_files(monkeypatch: pytest.MonkeyPatch) 
 
 def test_files_that_no_reader_knows_are_named_apart(books: Path) -> None:
     found = find_sources([books, books / "lamp.txt"], "default", 1)
-    assert [one.name for one in found.read] == [
+    assert [document.name for document in found.read] == [
         f"{books}/lamp.txt",
         f"{books}/two.zip/a.md",
         f"{books}/two.zip/b/storm.html",
@@ -121,7 +121,7 @@ def test_many_files_are_counted_and_the_first_named(graph_url: str, tmp_path: Pa
     (tmp_path / "lamp.txt").write_text(STORY)
     for number in range(30):
         (tmp_path / f"{number:02}.jpg").write_bytes(b"")
-    [line] = [one for one in run("ingest", tmp_path).stdout.splitlines() if "skipped  " in one]
+    [line] = [line for line in run("ingest", tmp_path).stdout.splitlines() if "skipped  " in line]
     assert line.endswith("/08.jpg, " + f"{tmp_path}/09.jpg and 20 more")
 
 
@@ -135,6 +135,6 @@ def test_a_second_text_from_standard_input_takes_the_place_of_the_first(graph_ur
 
 
 def test_addresses_are_fetched_unless_that_is_turned_off(graph_url: str) -> None:
-    said = run("ingest", "https://localhost:9/tale.txt", "--no-fetch", code=1).stdout
-    assert "https://localhost:9/tale.txt is not fetched: addresses are turned off" in said
+    output = run("ingest", "https://localhost:9/tale.txt", "--no-fetch", code=1).stdout
+    assert "https://localhost:9/tale.txt is not fetched: addresses are turned off" in output
     assert "can't be fetched" in run("ingest", "https://localhost:9/tale.txt", code=1).stdout

@@ -77,8 +77,8 @@ def test_a_name_is_a_line_and_what_is_said_in_prose_is_not_broken() -> None:
 
 
 def test_a_name_above_a_long_line_stays_with_it() -> None:
-    said = f"HAMLET.\n{'To be, or not to be, that is the question. ' * 5}".strip()
-    assert clean(f"{said}\n\n{said}") == f"{said}\n\n{said}"
+    speech = f"HAMLET.\n{'To be, or not to be, that is the question. ' * 5}".strip()
+    assert clean(f"{speech}\n\n{speech}") == f"{speech}\n\n{speech}"
 
 
 @pytest.mark.parametrize("limit", [20, 40, 60])
@@ -99,13 +99,13 @@ def test_a_name_is_no_sentence(speech: str) -> None:
 
 def test_a_name_that_stands_apart_is_put_above_its_speech() -> None:
     speeches = [("HAMLET", "To be."), ("OPHELIA", "My lord."), ("HAMLET", "No."), ("KING", "Ho!")]
-    text = "\n\n".join(f"{name}\n\n{said}" for name, said in speeches * 3)
-    assert play(text).text == "\n\n".join(f"{name}\n{said}" for name, said in speeches * 3)
+    text = "\n\n".join(f"{name}\n\n{words}" for name, words in speeches * 3)
+    assert play(text).text == "\n\n".join(f"{name}\n{words}" for name, words in speeches * 3)
 
 
 def test_a_speaker_that_the_play_is_named_after_is_no_running_head() -> None:
     speeches = [("HAMLET", "To be."), ("OPHELIA", "My lord.")] * 4
-    text = "\n\n".join(f"{name}\n\n{said}" for name, said in speeches)
+    text = "\n\n".join(f"{name}\n\n{words}" for name, words in speeches)
     named = read_text(text, source="play", collection="default", title="Hamlet")
     assert named.text.count("HAMLET\nTo be.") == 4
 

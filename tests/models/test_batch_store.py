@@ -32,6 +32,17 @@ def test_answers_are_unbooked_until_a_build_counts_them(tmp_path: Path) -> None:
         assert store.find_unbooked() == {"m": Usage(3, 160, 25).batched}
         assert store.count_once("a")
         assert store.find_unbooked() == {"m": Usage(2, 60, 5).batched}
-        store.save_live(URL, call("e"), answer(7, 7)[1])
         store.settle(["a", "b", "c"])
         assert store.find_unbooked() == {}
+
+
+def test_calls_that_are_made_directly_are_in_no_batch(tmp_path: Path) -> None:
+    with closing(BatchStore(tmp_path)) as store:
+        for id in ("a", "b", "c"):
+            store.collect(URL, call(id))
+        store.plan(["a"])
+        unsent = [(id, "/chat/completions", 10) for id in ("b", "c")]
+        assert sorted(store.find_unsent(["a", "b", "c"])) == unsent
+        store.drop(["a", "b"])
+        assert store.find_unsent(["a", "b", "c"]) == unsent[1:]
+        assert store.is_waiting("a")

@@ -21,8 +21,8 @@ from fabula.models.batching import BatchingEmbedder, warn_of_cut_texts
 from fabula.models.budget import Budget, Budgets
 from fabula.models.cached import CachedEmbedder
 from fabula.models.counted import CountedEmbedder, Meter
-from fabula.models.endpoint import Endpoint
-from fabula.models.openai import OpenAIEmbedder
+from fabula.models.endpoint.endpoint import Endpoint
+from fabula.models.endpoint.openai import OpenAIEmbedder
 from fabula.text.tokens import count
 from reach import reach
 

@@ -15,8 +15,8 @@ from caches import OpenCache
 from cases import for_each
 from fabula.graphs.aspects.schemas import AspectsReply, DetailsReply, aspects_reply
 from fabula.models import Prompt, Reply
-from fabula.models.address import normalize_url
 from fabula.models.cache import ResponseCache, chat_key, embedding_key
+from fabula.models.endpoint.address import normalize_url
 from keeping import ASKED, KEY, SAID, URL, keeper, rows
 
 # The keys
@@ -41,6 +41,15 @@ from keeping import ASKED, KEY, SAID, URL, keeper, rows
 def test_each_part_of_a_request_makes_another_key(other: Prompt) -> None:
     assert chat_key(URL, "m", other) != KEY
     assert len(chat_key(URL, "m", other)) == 32
+
+
+def test_what_was_paid_for_by_earlier_versions_is_still_found() -> None:
+    """The keys of November 2026: another one would have everybody pay again."""
+    keys = [chat_key(URL, "m", prompt).hex() for prompt in (ASKED, replace(ASKED, sample=1))]
+    assert keys == [
+        "041f15f2832652626d5b30d2b537257b3f30254079156a58d8464b0b3acd7dff",
+        "2def41e96091da68e06ff8dc40e716cbe34aae0a6385f53b377bf0705bd77774",
+    ]
 
 
 def test_schemas_of_one_name_and_other_lists_are_told_apart() -> None:

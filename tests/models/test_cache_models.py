@@ -18,7 +18,7 @@ from fabula.errors import BadReply, ModelError
 from fabula.models import Embeddings, Prompt, Reply, TextKind
 from fabula.models.cache import ResponseCache
 from fabula.models.counted import Meter
-from fabula.models.openai import OpenAIEmbedder
+from fabula.models.endpoint.openai import OpenAIEmbedder
 from fabula.models.replies import ask, ask_once, read_summary
 from fabula.models.usage import Usage
 from fabula.operations.documents import remove_document

@@ -19,8 +19,8 @@ from fabula.graphs.aspects.prompted_writer import PromptedWriter
 from fabula.graphs.aspects.values import Aspect
 from fabula.models import NO_ANSWER, NumberedText, Prompt, Reply
 from fabula.models.counted import CountedChat, CountedEmbedder, Meter
-from fabula.models.endpoint import Endpoint
-from fabula.models.openai import OpenAIChat, OpenAIEmbedder
+from fabula.models.endpoint.endpoint import Endpoint
+from fabula.models.endpoint.openai import OpenAIChat, OpenAIEmbedder
 from fabula.models.prompted import PromptedAnswerer
 from fabula.models.usage import Usage
 from fabula.text import tokens

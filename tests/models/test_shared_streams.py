@@ -85,6 +85,16 @@ def test_four_who_ask_the_same_at_once_pay_one_streamed_call(cache: ResponseCach
     assert len({(one.uncached.prompt_tokens, one.uncached.completion_tokens) for one in totals}) < 3
 
 
+def test_an_answer_costs_one_thread(cache: ResponseCache) -> None:
+    with Endpoint(between=0.2) as server:
+        before = {*threading.enumerate()}
+        pieces = cached_chat(chat(server), cache, server.url).stream(SUMMARY)
+        next(pieces)
+        ours = [one.name for one in {*threading.enumerate()} - before if "fabula" in one.name]
+        assert ours == ["fabula-shared-stream"]
+        text(pieces)
+
+
 def test_an_answer_is_read_as_it_is_written_by_who_came_later(cache: ResponseCache) -> None:
     slow = Slow("Marley ", "is ", "dead.")
     first, second = (cached_chat(slow, cache).stream(ASKED) for _ in range(2))

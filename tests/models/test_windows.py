@@ -109,6 +109,6 @@ def test_a_prompt_that_was_cut_in_silence_says_how_much_the_server_takes() -> No
     with Server() as server:
         behaviour = reach(server.url, key=None, limit=4).behaviour
     behaviour.check_prompt("m", "u", sent=9000, read=4096)
-    assert behaviour.window("m") == 4096
+    assert behaviour.of("m").window == 4096
     behaviour.check_prompt("n", "u", sent=9000, read=8700)
-    assert behaviour.window("n") is None
+    assert behaviour.of("n").window is None

@@ -258,7 +258,8 @@ def test_what_an_operation_does_not_take_is_refused_everywhere(
         assert send(it.client(operation.role), operation, large).status_code == 413
 
 
-HIDING = {name: each for name, each in OPERATIONS.items() if each.hides_unread}
+HIDING = {name: each for name, each in OPERATIONS.items() if each.hides_unread and not each.is_file}
+FILES = {name: each for name, each in OPERATIONS.items() if each.is_file}
 
 
 @pytest.mark.parametrize("operation", HIDING.values(), ids=[*HIDING])
@@ -278,6 +279,28 @@ def test_nothing_after_a_readers_place_is_told_anywhere(
     assert not {"cratchit", "martha", "peter"} & {*re.findall(r"\w+", json.dumps(told).lower())}
     assert send(it.client(), operation, values).json() == told
     assert call(it, operation, values) == told
+
+
+@pytest.mark.parametrize("operation", FILES.values(), ids=[*FILES])
+def test_a_file_is_the_same_everywhere_and_ends_at_a_readers_place(
+    it: Served, collection: Collection, asker: Asker, operation: Operation, tmp_path: Path
+) -> None:
+    names = {"export": "a.jsonl", "export-annotations": "a.jsonld", "export-notes": "a.md"}
+    file = tmp_path / names[operation.name]
+    values = {"document": "A Christmas Carol", "format": file.name}
+    for place in ("", "STAVE ONE"):
+        values["until"] = place
+        assert str(file) in operation.run(collection, values, asker).write(file)
+        content = file.read_bytes()
+        sent = send(it.client(), operation, values)
+        assert (sent.status_code, sent.content) == (200, content)
+        assert "Carol" in sent.headers["content-disposition"]
+        more = ("--until", place) if place else ()
+        out = ("--out", str(file))
+        typed = run(*operation.command.split(), values["document"], *more, *out)
+        assert (typed.exit_code, str(file) in typed.stdout) == (0, True), typed.output
+        assert file.read_bytes() == content
+        assert (b"Cratchit" in content) == (place == ""), place
 
 
 def test_a_file_has_all_rows_and_the_format_that_its_name_says(

@@ -21,11 +21,11 @@ def test_every_case_runs_and_each_that_fails_is_named() -> None:
     with pytest.raises(AssertionError) as caught:
         square(base="ten")
     assert seen == [(4, "ten"), (9, "ten"), (16, "ten"), (25, "ten")]
-    told = str(caught.value)
-    assert told.startswith("2 of 4 cases fail:\n")
-    assert "number=9, root=4: not the root in ten" in told
-    assert "number=25, root='five': TypeError: " in told
-    assert "number=16" not in told
+    message = str(caught.value)
+    assert message.startswith("2 of 4 cases fail:\n")
+    assert "number=9, root=4: not the root in ten" in message
+    assert "number=25, root='five': TypeError: " in message
+    assert "number=16" not in message
 
 
 def test_a_case_that_fails_by_pytest_is_a_failure_and_a_family_without_cases_is_refused() -> None:

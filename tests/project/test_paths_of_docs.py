@@ -16,15 +16,34 @@ def page() -> str:
 
 
 def test_each_path_by_names_leads_to_what_it_names() -> None:
-    section = page().partition("### Ten paths by names alone")[2].partition("\n## ")[0]
-    chains = [[first, *re.findall(r"`([^`]+)`", rest)] for first, rest in CHAIN.findall(section)]
-    assert len(chains) >= 10
-    for chain in chains:
+    assert len(check_chains("### Ten paths by names alone")) >= 10
+
+
+def test_a_question_is_followed_in_few_stops() -> None:
+    heading = "### A question, from definition to definition"
+    stops = [len(names) for names in check_chains(heading)]
+    by_command, by_page = stops[:19], stops[19:]
+    from_page = sum(by_page) - 1 + sum(by_command[1:-1])
+    assert max(sum(by_command), from_page) <= 40
+    assert f"From the command line, {sum(by_command)} stops:" in page()
+    assert f"posts the question, {from_page} stops:" in page()
+
+
+def check_chains(heading: str) -> list[list[str]]:
+    """Check that each file below a heading has the functions that its chain names."""
+    section = re.split(r"\n##+ ", page().partition(heading)[2])[0]
+    found = []
+    for first, rest in CHAIN.findall(section):
+        chain = [first, *re.findall(r"`([^`]+)`", rest)]
         names = [name for name in chain if "/" not in name and "." not in name]
         file = SOURCE / "".join(name for name in chain if name not in names)
         assert file.is_file(), chain
         text = file.read_text("utf-8")
-        assert all(re.search(rf"^(?:def|class) {name}\b", text, re.M) for name in names), chain
+        assert all(
+            re.search(rf"^ *(?:(?:async )?def|class) {name}\b", text, re.M) for name in names
+        ), chain
+        found.append(names)
+    return found
 
 
 def test_each_file_that_is_named_is_there() -> None:

@@ -66,8 +66,8 @@ HOSTILE = '<script>alert(1)</script> \x1b[31m $x$ \\(y\\) & "quoted"\nand more '
 def test_all_errors_and_the_version_are_public() -> None:
     every = {
         name
-        for name, one in inspect.getmembers(errors, inspect.isclass)
-        if one.__module__ == errors.__name__
+        for name, member in inspect.getmembers(errors, inspect.isclass)
+        if member.__module__ == errors.__name__
     }
     assert every <= set(dir(fabula))
     for name in dir(fabula):
@@ -81,17 +81,17 @@ def test_all_errors_and_the_version_are_public() -> None:
 
 @pytest.mark.parametrize("of", [App, Collection, AnswerStream])
 def test_all_that_a_program_is_given_is_public(of: type[Any]) -> None:
-    members = [one for name, one in inspect.getmembers(of) if not name.startswith("_")]
-    given = [one.fget if isinstance(one, property) else one for one in members]
+    members = [method for name, method in inspect.getmembers(of) if not name.startswith("_")]
+    given = [member.fget if isinstance(member, property) else member for member in members]
     # Types of what no question needs are not imported where methods are annotated with them.
     types = {name: getattr(fabula, name) for name in dir(fabula)}
     types |= {"Listener": Listener, "Progress": Progress, "Store": Store, "Meter": Meter}
     types |= {"Trace": Trace, "AnalystQuery": AnalystQuery}
     types["ProgressReport"] = ProgressReport
-    hints = [get_type_hints(one, localns=types)["return"] for one in given]
+    hints = [get_type_hints(method, localns=types)["return"] for method in given]
     results = {each for hint in hints for each in _classes(hint)}
     # The graph itself, for who looks behind all this.
-    assert {one.__name__ for one in results} - {"Store"} <= set(dir(fabula))
+    assert {result.__name__ for result in results} - {"Store"} <= set(dir(fabula))
 
 
 def _classes(hint: Any, above: tuple[Any, ...] = ()) -> Iterator[type[Any]]:
@@ -138,13 +138,13 @@ def test_settings_come_by_name_or_as_one_value() -> None:
         Fabula(collection=3)
     with pytest.raises(SettingsError, match="'none', 'parents' or 'neighbours'"):
         Fabula(expand="parent")
-    with Fabula(top_k=3, levels=2, graphs=["aspects"]) as one:
-        assert (one.settings.top_k, one.settings.table("aspects").levels) == (3, 2)
+    with Fabula(top_k=3, levels=2, graphs=["aspects"]) as fabula:
+        assert (fabula.settings.top_k, fabula.settings.table("aspects").levels) == (3, 2)
 
 
 def test_an_option_of_a_question_is_declared_once_and_is_the_same_everywhere() -> None:
     options = query_options()
-    assert [*options] == [one.name for one in fields(Query)][1:]
+    assert [*options] == [field.name for field in fields(Query)][1:]
     known = setting_fields()
     for name, option in options.items():
         assert option.description, name
@@ -165,11 +165,11 @@ def test_an_option_of_a_question_is_declared_once_and_is_the_same_everywhere() -
 
 
 def test_an_option_that_no_question_has_is_a_type_error() -> None:
-    with Fabula() as one:
+    with Fabula() as fabula:
         with pytest.raises(TypeError, match=r"no option 'aspect'. Did you mean aspects\?"):
-            one.query("Who?", aspect="character")
+            fabula.query("Who?", aspect="character")
         with pytest.raises(TypeError, match=r"no option 'top_k'. Its options are mode, k, "):
-            one.stream("Who?", top_k=3)
+            fabula.stream("Who?", top_k=3)
 
 
 def test_one_aspect_or_kind_needs_no_list_and_none_is_not_given() -> None:
@@ -179,7 +179,7 @@ def test_one_aspect_or_kind_needs_no_list_and_none_is_not_given() -> None:
 
 
 @for_each(
-    ("given", "told"),
+    ("given", "problem"),
     [
         ({"k": "five"}, "k: input should be a valid integer"),
         ({"k": 0}, "k: input should be greater than or equal to 1"),
@@ -198,8 +198,8 @@ def test_one_aspect_or_kind_needs_no_list_and_none_is_not_given() -> None:
         ({"mode": 3}, "mode: input should be a valid string"),
     ],
 )
-def test_a_value_that_no_question_can_have_is_told(given: dict[str, Any], told: str) -> None:
-    with pytest.raises(SettingsError, match=f"A question's {told}"):
+def test_a_value_that_no_question_can_have_is_told(given: dict[str, Any], problem: str) -> None:
+    with pytest.raises(SettingsError, match=f"A question's {problem}"):
         Query.of("Who?", Settings(), **given)
 
 
@@ -255,7 +255,7 @@ def test_a_value_is_shown_on_one_line(value: Any) -> None:
     assert re.fullmatch(r"[ -~…·]{8,220}", repr(value))
 
 
-@pytest.mark.parametrize("value", [one for one in _values() if hasattr(one, "_repr_html_")])
+@pytest.mark.parametrize("value", [value for value in _values() if hasattr(value, "_repr_html_")])
 def test_a_notebook_shows_texts_and_runs_none(value: Any) -> None:
     shown = value._repr_html_()
     assert "&lt;script&gt;" in shown
@@ -263,14 +263,14 @@ def test_a_notebook_shows_texts_and_runs_none(value: Any) -> None:
     tags = {"b", "blockquote", "br", "details", "div", "p", "span", "summary"}
     assert set(re.findall(r"</?([^ >]*)", shown)) <= tags
     # Jupyter reads mathematics between two of these, in a text that no tag interrupts.
-    for one in re.split(r"<[^>]*>", shown):
-        assert not re.search(r"[$].*[$]|\\.", html.unescape(one), re.DOTALL)
+    for word in re.split(r"<[^>]*>", shown):
+        assert not re.search(r"[$].*[$]|\\.", html.unescape(word), re.DOTALL)
     assert "color" not in shown
 
 
 def test_an_answer_is_shown_with_what_it_cites() -> None:
     passages = [Passage(n, hit(str(n), f"The mill {n}."), f"The mill {n}.", ()) for n in (1, 2, 3)]
-    hits = tuple(one.hit for one in passages)
+    hits = tuple(passage.hit for passage in passages)
     shown = Answer("Who?", "Martha [3, 1].", hits, tuple(passages), (3, 1))._repr_html_()
     assert re.findall(r"<blockquote>(.*?)</blockquote>", shown) == ["The mill 1.", "The mill 3."]
     quoted = replace(hits[1], text="Snow fell. Martha slept.")
@@ -280,7 +280,7 @@ def test_an_answer_is_shown_with_what_it_cites() -> None:
 
 
 def test_documents_are_a_table() -> None:
-    [entry] = [one for one in _values() if isinstance(one, Entry)]
+    [entry] = [value for value in _values() if isinstance(value, Entry)]
     shown = list_documents([entry], 1_201)
     assert "<script" not in shown
     assert shown.count("<tr>") == 2

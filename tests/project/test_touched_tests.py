@@ -55,7 +55,7 @@ def test_what_a_module_reads_touches_its_tests() -> None:
 def test_a_test_touches_itself_and_shared_code_those_that_import_it() -> None:
     assert touched("tests/text/test_names.py") == {"tests/text/test_names.py"}
     assert "tests/service/test_service_kills.py" in touched("tests/support/killed_service.py")
-    assert "tests/models/test_tools.py" in touched("tests/support/endpoint/server.py")
+    assert "tests/models/endpoint/test_tools.py" in touched("tests/support/endpoint/server.py")
     assert "tests/project/test_run_tests.py" in touched("scripts/run_tests.py")
 
 

@@ -38,15 +38,15 @@ def bring_what_it_requires(packages: Path) -> None:
     A real install of that takes a minute, and depends on an index.
     """
     [wheel] = packages.glob("fabula-*.dist-info")
-    asked = required(metadata.Distribution.at(wheel))
+    waiting = required(metadata.Distribution.at(wheel))
     seen: set[str] = set()
-    while asked:
-        requirement = asked.pop()
+    while waiting:
+        requirement = waiting.pop()
         distribution = metadata.distribution(requirement.name)
         for extra in {"", *requirement.extras}:
             if (name := f"{distribution.name}[{extra}]") not in seen:
                 seen.add(name)
-                asked += required(distribution, extra)
+                waiting += required(distribution, extra)
         for top in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
             if not (packages / top).exists():
                 (packages / top).symlink_to(str(distribution.locate_file(top)))
@@ -55,7 +55,11 @@ def bring_what_it_requires(packages: Path) -> None:
 def required(distribution: metadata.Distribution, extra: str = "") -> list[Requirement]:
     """What a distribution requires here, with `extra`."""
     found = [Requirement(line) for line in distribution.requires or ()]
-    return [one for one in found if not one.marker or one.marker.evaluate({"extra": extra})]
+    return [
+        requirement
+        for requirement in found
+        if not requirement.marker or requirement.marker.evaluate({"extra": extra})
+    ]
 
 
 def test_the_wheel_holds_all_that_is_not_code(wheel: Path) -> None:

@@ -114,7 +114,7 @@ def test_an_empty_graphs_dump_stands_for_no_day_and_displaces_no_other(tmp_path:
     for day in range(3, 8):
         (home.dumps / f"2031-03-0{day}-090000.dump").write_bytes(b"empty")
     dumps_module.delete_old(home)
-    assert [one.name for one in dumps_module.list_dumps(home)] == [
+    assert [dump.name for dump in dumps_module.list_dumps(home)] == [
         "2031-03-07-090000.dump",
         full.name,
     ]

@@ -75,5 +75,5 @@ def of_many(passages: int) -> Part:
         )
         for number in range(passages)
     ]
-    edges = [replace(text.edges[0], start=one.id, end=described.id) for one in chunks]
+    edges = [replace(text.edges[0], start=chunk.id, end=described.id) for chunk in chunks]
     return replace(text, nodes=(described, *chunks), edges=tuple(edges))

@@ -138,7 +138,7 @@ def test_progress_ends_with_all_bytes_done(repository: Repository, tmp_path: Pat
     artifacts = [repository.add("a", 3_000_000), repository.add("b", 1_000_000)]
     seen = fetch(artifacts, tmp_path)
     assert seen[-1] == ServerProgress("Fetching", 4_000_000, 4_000_000)
-    assert [one.done for one in seen] == sorted(one.done for one in seen)
+    assert [progress.done for progress in seen] == sorted(progress.done for progress in seen)
 
 
 def test_what_is_there_is_not_fetched_again(repository: Repository, tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_a_damaged_record_of_the_jars_only_costs_another_look(
 
 def test_java_is_given_the_jars_of_the_list_and_no_others() -> None:
     lock_list = read_lock()
-    names = [one.filename for one in lock_list.artifacts]
+    names = [artifact.filename for artifact in lock_list.artifacts]
     assert lock_list.class_path.split(os.pathsep) == names
     assert not re.search(r"[*/\\]", lock_list.class_path)
 
@@ -315,9 +315,9 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> No
 def test_the_shipped_lock_list_names_each_file_once_with_its_checksum() -> None:
     lock_list = read_lock()
     artifacts = lock_list.artifacts
-    assert len({one.filename for one in artifacts}) == len(artifacts) > 200
-    assert all(re.fullmatch("[0-9a-f]{64}", one.sha256) for one in artifacts)
-    assert {"neo4j", "neo4j-server", "neo4j-browser"} <= {one.name for one in artifacts}
+    assert len({artifact.filename for artifact in artifacts}) == len(artifacts) > 200
+    assert all(re.fullmatch("[0-9a-f]{64}", artifact.sha256) for artifact in artifacts)
+    assert {"neo4j", "neo4j-server", "neo4j-browser"} <= {artifact.name for artifact in artifacts}
     assert lock_list.version.startswith("2026.")
 
 

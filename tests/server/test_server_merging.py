@@ -46,10 +46,10 @@ def test_the_server_runs_with_the_settings_that_no_statement_lists(server: Priva
         for line in server.log_file.with_name("debug.log").read_text().splitlines()
     ]
     [said] = [message for message in lines if "DBMS provided settings" in message]
-    told = {line.strip() for line in said.splitlines()}
+    settings = {line.strip() for line in said.splitlines()}
     internal = {name: value for name, value in config.SETTINGS.items() if "internal" in name}
     assert internal
-    assert {f"{name}={value}" for name, value in internal.items()} <= told
+    assert {f"{name}={value}" for name, value in internal.items()} <= settings
 
 
 def test_books_that_come_in_one_by_one_do_not_leave_a_segment_each(server: PrivateServer) -> None:

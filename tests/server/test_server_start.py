@@ -55,7 +55,7 @@ def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, 
     both = [
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env, umask=0) for _ in "12"
     ]
-    told = [one.communicate()[0] for one in both]
+    told = [program.communicate()[0] for program in both]
     yield home, [Address(*json.loads(line)) for line in told]
     server_of(home).destroy(programs=True)
 
@@ -82,7 +82,7 @@ def begun(folder: Path, home: Path) -> Path:
 def pids(home: Path) -> list[int]:
     mark = f"--home-dir={home.resolve() / 'neo4j'}"
     found = psutil.process_iter(["cmdline"])
-    return [one.pid for one in found if mark in (one.info["cmdline"] or ())]
+    return [process.pid for process in found if mark in (process.info["cmdline"] or ())]
 
 
 def refused_query(address: Address, query: str) -> str:
@@ -136,7 +136,9 @@ def test_a_start_of_a_running_server_only_looks_at_it(home: Path, address: Addre
 def test_it_listens_on_loopback_only(home: Path, address: Address) -> None:
     [pid] = pids(home)
     connections = psutil.Process(pid).net_connections("inet")
-    listening = [one.laddr for one in connections if one.status == psutil.CONN_LISTEN]
+    listening = [
+        connection.laddr for connection in connections if connection.status == psutil.CONN_LISTEN
+    ]
     assert {one.ip.removeprefix("::ffff:") for one in listening} == {"127.0.0.1"}
     ports = {f":{one.port}" for one in listening}
     assert ports == {address.uri[-6:], address.browser[-15:-9]}
@@ -185,8 +187,8 @@ def test_no_query_reads_a_file_or_asks_an_address(url: str, refusal: str, addres
     with socket.create_server(("127.0.0.1", 0)) as other:
         other.settimeout(0.2)
         whole = url.format(port=other.getsockname()[1])
-        said = refused_query(address, f"LOAD CSV FROM '{whole}' AS line RETURN line")
-        assert re.search(refusal, said), said
+        message = refused_query(address, f"LOAD CSV FROM '{whole}' AS line RETURN line")
+        assert re.search(refusal, message), message
         with pytest.raises(TimeoutError):
             other.accept()
 
@@ -227,10 +229,10 @@ def test_where_memory_ends_the_setting_that_gives_more_is_named(address: Address
 def test_browse_prints_where_the_browser_page_answers_and_how_to_log_in(
     home: Path, address: Address
 ) -> None:
-    said = fabula_db(home, "browse")
-    assert said.exit_code == 0, said.output
+    result = fabula_db(home, "browse")
+    assert result.exit_code == 0, result.output
     for words in (address.page, address.uri, address.username, address.password):
-        assert words in said.stdout
+        assert words in result.stdout
     with urllib.request.urlopen(address.page, timeout=120) as page:
         assert b"<title>Neo4j Browser</title>" in page.read()
 
@@ -241,18 +243,18 @@ def test_status_says_where_it_is_and_what_it_takes_up(home: Path, address: Addre
     assert 100e6 < status.memory < 2e9
     assert 150e6 < status.programs < 400e6
     assert 0 < status.data < 100e6
-    said = fabula_db(home, "status").stdout
-    assert f"running (process {status.pid})" in said
-    assert address.uri in said
+    output = fabula_db(home, "status").stdout
+    assert f"running (process {status.pid})" in output
+    assert address.uri in output
 
 
 def test_commands_say_that_another_server_is_configured(
     home: Path, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NEO4J_URI", "bolt://elsewhere:7687")
-    said = fabula_db(home, "start")
-    assert "bolt://elsewhere:7687" in said.stderr
-    assert address.uri in said.stdout
+    result = fabula_db(home, "start")
+    assert "bolt://elsewhere:7687" in result.stderr
+    assert address.uri in result.stdout
 
 
 def test_logs_print_as_many_lines_as_asked(home: Path, address: Address) -> None:
@@ -361,9 +363,9 @@ def test_it_goes_on_after_a_kill_and_a_stop_with_all_that_it_held(
     with neo4j.GraphDatabase.driver(moved.uri, auth=login) as driver, driver.session() as session:
         # Who has a turn is idle, and the server would wait 70 s for him.
         session.begin_transaction(timeout=0).run("CREATE (:Turn)").consume()
-        asked = time.monotonic()
+        started = time.monotonic()
         assert fabula_db(home, "stop").stdout == "Neo4j is stopped.\n"
-        assert time.monotonic() - asked < 65
+        assert time.monotonic() - started < 65
 
 
 def test_a_damaged_state_of_a_running_server_is_told_and_made_again(
@@ -416,12 +418,12 @@ def test_who_uses_the_server_is_asked_before_it_is_stopped(
         assert program.stdout is not None
         assert program.stdout.readline() == "ready\n"
         for command in (("stop",), ("dump", str(tmp_path / "file"))):
-            said = fabula_db(home, *command)
-            assert said.exit_code == 1
-            assert f"The private Neo4j is in use by process {program.pid} (" in said.output
-            assert "Give --yes to stop it nevertheless" in said.output
+            result = fabula_db(home, *command)
+            assert result.exit_code == 1
+            assert f"The private Neo4j is in use by process {program.pid} (" in result.output
+            assert "Give --yes to stop it nevertheless" in result.output
         assert server.status().pid == pid, "it was not stopped"
-        assert address.password not in said.output
+        assert address.password not in result.output
         assert "is in use by" in fabula_db(home, "destroy").output
         assert fabula_db(home, "dump", "--yes", str(tmp_path / "file")).exit_code == 0
         program.communicate("\n")

@@ -174,9 +174,9 @@ def test_a_damaged_state_is_no_server(damage: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["state.json", "lock"])
 def test_a_folder_in_the_place_of_a_file_is_told_with_the_cure(name: str, tmp_path: Path) -> None:
     (tmp_path / name / "more").mkdir(parents=True)
-    said = fabula_db(tmp_path, "stop")
-    assert said.exit_code == 1
-    assert f"{tmp_path / name} is a folder where Fabula needs a file" in said.output
+    result = fabula_db(tmp_path, "stop")
+    assert result.exit_code == 1
+    assert f"{tmp_path / name} is a folder where Fabula needs a file" in result.output
 
 
 def test_a_folder_in_the_place_of_the_password_is_told_with_the_cure(tmp_path: Path) -> None:
@@ -343,11 +343,16 @@ def test_destroy_keeps_the_dumps_unless_they_are_to_go_too(tmp_path: Path) -> No
     for file in (dump, tmp_path / "neo4j" / "data" / "file"):
         file.parent.mkdir(parents=True)
         file.write_text("{}")
-    asked = fabula_db(tmp_path, "destroy")
-    assert asked.exit_code == 1
-    assert f"Delete all graphs in {tmp_path} (the one dump in {dump.parent} stays)?" in asked.output
-    told = fabula_db(tmp_path, "destroy", "--yes").stdout
-    assert "1 of its dumps stay" in told and "`fabula db destroy --with-dumps` deletes them" in told
+    question = fabula_db(tmp_path, "destroy")
+    assert question.exit_code == 1
+    assert (
+        f"Delete all graphs in {tmp_path} (the one dump in {dump.parent} stays)?" in question.output
+    )
+    deleted = fabula_db(tmp_path, "destroy", "--yes").stdout
+    assert (
+        "1 of its dumps stay" in deleted
+        and "`fabula db destroy --with-dumps` deletes them" in deleted
+    )
     assert dump.is_file() and not (tmp_path / "neo4j").exists()
     assert "and the one dump in" in fabula_db(tmp_path, "destroy", "--with-dumps").output
     assert fabula_db(tmp_path, "destroy", "--yes", "--with-dumps").exit_code == 0
@@ -360,8 +365,8 @@ def test_a_dump_is_read_from_and_written_to_ordinary_files_locked(tmp_path: Path
     link.symlink_to(tmp_path / "target")
     # Opening a pipe would wait for somebody to write into it.
     assert f"{pipe} is not an ordinary file" in fabula_db(home, "load", "--yes", str(pipe)).output
-    said = fabula_db(home, "dump", "--force", str(pipe))
-    assert (said.exit_code, "is a device or a pipe, and only" in said.output) == (1, True)
+    result = fabula_db(home, "dump", "--force", str(pipe))
+    assert (result.exit_code, "is a device or a pipe, and only" in result.output) == (1, True)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert "is a link, and only" in fabula_db(home, "dump", "--force", str(link)).output
     assert link.is_symlink()

@@ -390,7 +390,12 @@ def test_who_may_only_read_sees_notes_and_changes_none(library: Library, notes: 
         assert reader.request(method, url, headers=PAGE).status_code == 403, url
         assert stranger.request(method, url, headers=PAGE).status_code == 404, url
     assert reader.patch(f"{api}/{id}", json={"tag": ""}).status_code == 403
-    looks = ("/c/books/notes", "/c/books/notes/export", f"{book}/notes/beside", "/c/books/words")
+    looks = (
+        "/c/books/notes",
+        "/api/v1/collections/books/notes/export",
+        f"{book}/notes/beside",
+        "/c/books/words",
+    )
     for url in looks:
         assert stranger.get(url, headers=PAGE).status_code == 404, url
         shown = reader.get(url, headers=PAGE)
@@ -477,7 +482,7 @@ def test_a_person_without_a_shell_adds_corrects_asks_annotates_exports_and_remov
         page.goto("/c/journey")
         page.get_by_role("link", name="Manage The Lighthouse").click()
         with page.expect_download() as downloading:
-            page.get_by_role("link", name="Text", exact=True).click()
+            page.get_by_role("link", name="txt", exact=True).click()
         assert "broke the great lens" in downloading.value.path().read_text(encoding="utf-8")
         page.get_by_role("link", name="Notes", exact=True).click()
         with page.expect_download() as downloading:

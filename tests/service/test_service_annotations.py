@@ -124,7 +124,9 @@ def test_a_layer_is_imported_built_exported_and_removed(it: Served, path: str) -
     assert exported.headers["content-type"] == "application/ld+json"
     items = exported.json()["first"]["items"]
     assert {item["motivation"] for item in items} == {"identifying", "tagging"}
-    assert writer.delete(f"{path}/annotations/layers/scheme").status_code == 204
+    removed = writer.delete(f"{path}/annotations/layers/scheme")
+    assert (removed.status_code, removed.json()["annotations"]) == (202, 1)
+    assert removed.headers["location"] == f"/api/v1/jobs/{removed.json()['job']}"
     assert list_layers(reader, path) == []
     assert writer.delete(f"{path}/annotations/layers/scheme").status_code == 404
 
@@ -264,8 +266,8 @@ def test_formats_of_several_files_are_zips(it: Served, path: str) -> None:
         item = finish(writer, begin(writer, path, broken, **query), "failed")
         problem = "give .tokens as well" if broken == b"x" else "again.tokens is not a valid zip"
         assert problem in item["error"]
-    assert writer.delete(f"{path}/annotations/layers/again").status_code == 204
-    assert writer.delete(f"{path}/annotations/layers/voices").status_code == 204
+    assert writer.delete(f"{path}/annotations/layers/again").status_code == 202
+    assert writer.delete(f"{path}/annotations/layers/voices").status_code == 202
 
 
 def test_an_answer_is_returned_as_web_annotations_of_what_it_cites(it: Served) -> None:

@@ -322,7 +322,7 @@ def test_rdf_of_a_document_without_facts_names_it_by_its_title(
     client: httpx2.Client, document: str
 ) -> None:
     title = client.get(f"{SHELF}/documents/{document}").json()["title"]
-    refused = client.get(f"{SHELF}/documents/{document}/export", params={"format": "ttl"})
+    refused = client.get(f"{SHELF}/export", params={"document": document, "format": "ttl"})
     assert refused.status_code == 404
     assert f"'{title}' has none of them." in refused.json()["detail"]
 

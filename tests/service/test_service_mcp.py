@@ -31,7 +31,7 @@ from served import Served, served
 from stories import LIGHTHOUSE, WINTER
 
 TOOLS = {
-    *("read", "add_text"),
+    "add_text",
     *(each.function.__name__ for each in find_operations() if each.has_tool),
 }
 

@@ -154,7 +154,7 @@ def test_what_a_visitor_may_do_by_the_api(
     assert (answer.status_code, answer.json()["offline"]) == (200, True)
     assert visitor.post(f"{BASE}/tales/search", json=QUESTION).json()["rows"]
     assert endpoint.calls == before, "no model was asked"
-    assert visitor.get(f"/c/tales/d/{id}/download/txt").text.startswith("CHAPTER I")
+    assert visitor.get(f"{BASE}/tales/export?format=txt&document={id}").text.startswith("CHAPTER I")
 
 
 def test_what_a_visitor_may_not(it: Served, visitor: httpx2.Client) -> None:
@@ -216,15 +216,13 @@ def test_visitors_reach_these_routes_and_no_others(it: Served) -> None:
     read = f"{on_page}/d/{{document}}"
     assert reached == {
         "GET /",
-        f"GET {below}/export",
-        *(f"GET {book}{end}" for end in ("/text", "/export")),
         f"GET {book}/plot.{{kind}}",
         *(f"POST {below}{end}" for end in ("/ask", "/ask/cost", "/search", "/compare")),
-        *(f"GET {on_page}{end}" for end in ("", "/ask", "/compare", "/download/{format}")),
+        *(f"GET {on_page}{end}" for end in ("", "/ask", "/compare")),
         *(f"POST {on_page}{end}" for end in ("/ask/stream", "/compare/stream")),
-        *(f"GET {read}{end}" for end in ("", "/recap", "/margin", "/download/{format}")),
-        *(f"GET {read}{end}" for end in ("/trees", "/trees/picture", "/entities")),
-        *(f"GET {read}{end}" for end in ("/entities/picture", "/entities/{entity}")),
+        *(f"GET {read}{end}" for end in ("", "/recap", "/margin")),
+        *(f"GET {read}{end}" for end in ("/trees", "/entities", "/{screen}/picture")),
+        f"GET {read}/entities/{{entity}}",
         *(f"{each.method} /api/v1{each.path}" for each in find_operations() if each.is_public),
         *(f"GET {on_page}/{group.lower()}" for group in list_public_groups()),
     }
@@ -245,20 +243,19 @@ def test_what_visitors_see_and_download_names_nobody_and_no_cost(
     assert '"Decision"' in everything
     assert '"prompt_tokens"' in everything
     for format in ("jsonl", "graphml"):
-        for path in (f"{BASE}/tales/export?format={format}", f"/c/tales/download/{format}"):
-            given = visitor.get(path)
-            assert given.status_code == 200
-            assert "Elias" in given.text
-            for private in (
-                "a secret",
-                "Decision",
-                "Annotation",
-                "prompt_tokens",
-                "made_from",
-                "layers",
-            ):
-                assert private not in given.text, (path, private)
-    assert len(visitor.get(f"{BASE}/tales/documents/{id}/export").text.splitlines()) > 10
+        given = visitor.get(f"{BASE}/tales/export?format={format}")
+        assert given.status_code == 200
+        assert "Elias" in given.text
+        for private in (
+            "a secret",
+            "Decision",
+            "Annotation",
+            "prompt_tokens",
+            "made_from",
+            "layers",
+        ):
+            assert private not in given.text, (format, private)
+    assert len(visitor.get(f"{BASE}/tales/export?document={id}").text.splitlines()) > 10
     shown = visitor.get(f"{BASE}/tales/documents/{id}").json()
     assert shown["usage"] == {}
     assert all(graph["usage"] == graph["made_from"] == {} for graph in shown["graphs"].values())

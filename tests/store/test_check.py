@@ -52,7 +52,11 @@ def test_a_chain_into_another_document_is_found(sound: Store) -> None:
         "MATCH (a:Chunk {collection: 'default', index: 0})-[r:NEXT_CHUNK]->(), "
         "(b:Chunk {collection: 'other', index: 1}) DELETE r CREATE (a)-[:NEXT_CHUNK]->(b)",
     )
-    what = {one.what for one in check(sound).violations if one.invariant == "check_chunk_chain"}
+    what = {
+        violation.what
+        for violation in check(sound).violations
+        if violation.invariant == "check_chunk_chain"
+    }
     assert "NEXT_CHUNK leads into another document" in what
 
 
@@ -84,7 +88,9 @@ def test_a_cure_can_be_pasted_whatever_a_file_and_a_collection_are_called(
 def test_passages_of_no_document_go_as_the_cure_says(sound: Store) -> None:
     cypher(sound, "MATCH (d:Document {collection: 'other'}) DETACH DELETE d")
     cypher(sound, "MATCH (n:Detail {collection: 'other'}) WITH n LIMIT 1 REMOVE n.document")
-    orphans = [one for one in check(sound).violations if one.invariant == "check_orphans"]
+    orphans = [
+        violation for violation in check(sound).violations if violation.invariant == "check_orphans"
+    ]
     assert len(orphans) == 2
     for orphan in orphans:
         [statement] = re.findall("`(.*)`", orphan.cure)
@@ -121,7 +127,9 @@ def test_a_thousand_broken_nodes_are_one_finding(sound: Store) -> None:
         sound,
         "UNWIND range(1, 99) AS n CREATE (:Passage:Chunk {id: 'chunk ' + n, document: 'd ' + n})",
     )
-    orphans = [one for one in check(sound).violations if one.invariant == "check_orphans"]
+    orphans = [
+        violation for violation in check(sound).violations if violation.invariant == "check_orphans"
+    ]
     assert len(orphans) == MAX_FINDINGS
 
 

@@ -123,9 +123,9 @@ def test_a_connection_that_is_made_while_it_is_closed_is_closed_as_well(
         app.close()
         assert not first.done(), "closing waits for nobody"
         gate.opened.set()
-        for one in (first, second):
-            assert isinstance(one.exception(WAIT), FabulaError)
-            assert "is closed" in str(one.exception())
+        for future in (first, second):
+            assert isinstance(future.exception(WAIT), FabulaError)
+            assert "is closed" in str(future.exception())
         assert gate.left
         assert all(left.wait(WAIT) for left in gate.left), "no connection is left open"
 
@@ -150,14 +150,15 @@ def test_a_connection_that_is_opened_for_a_statement_meanwhile_is_closed_after_i
         assert all(left.wait(WAIT) for left in gate.left), "no connection is left open"
 
 
-def test_a_connection_that_can_not_say_goodbye_keeps_none_open(
+def test_no_connection_is_said_goodbye_over_in_the_middle_of_a_statement(
     address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The thread that sends the statement failed at it, and left its session open for ever."""
     gate = Gate(address)
     gate.opened.set()
 
     def fail() -> None:
-        raise BufferError("Another thread is sending a statement.")
+        pytest.fail("Another thread is sending a statement.")
 
     store = Store.connect(gate.uri, address.username, address.password, "neo4j")
     with closing(gate), store.session() as first, store.session() as second:
@@ -206,4 +207,4 @@ def test_a_statement_that_is_refused_holds_up_no_other_threads_statement(address
 
     with connect(address) as store, ThreadPoolExecutor(threads) as pool:
         runs = [pool.submit(run, thread) for thread in range(threads)]
-        assert max(one.result(timeout=WAIT) for one in runs) < WAIT / 2
+        assert max(run.result(timeout=WAIT) for run in runs) < WAIT / 2

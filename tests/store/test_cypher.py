@@ -51,6 +51,7 @@ VERBS = (
 LABELS = {"Document", "Chunk", "Part", "Collection", "Schema", "Lock", "Staged", "Retired"}
 LABELS |= {"AnnotationSlice", "Decision"}
 LABELS |= {"Passage", "Passage256", "PassageText", "Element", "Element256", "ElementText", "Gap"}
+LABELS |= {"Replies"}
 TYPES = {"FROM_DOCUMENT", "FIRST_CHUNK", "NEXT_CHUNK", "PART_OF", "LACKS"}
 """All that the core calls nodes and edges; a graph's own are on its closed lists."""
 OF_SERVICE = {"ServiceConversation", "ServiceTurn", "TURN_OF"}
@@ -99,7 +100,7 @@ def named(statement: str) -> set[str]:
     """The labels and types that a statement names; what stands in a map follows a space."""
     bare = re.sub(r"'(?:\\.|[^'\\])*'|`[^`]*`|//[^\n]*", "", statement)
     found = re.findall(r":(!?[A-Z]\w*(?:[|&!]+[A-Z]\w*)*)", bare)
-    return {name for one in found for name in re.findall(r"\w+", one)}
+    return {name for group in found for name in re.findall(r"\w+", group)}
 
 
 @pytest.fixture(scope="module")
@@ -297,7 +298,7 @@ def test_every_statement_is_used() -> None:
         wanted = (f'"{name}"', f'"{stem}"', f'"{stem}.cypher"')
         by_room = name.startswith(("jobs/schema_", "service/schema_"))
         by_pattern = by_room or stem.startswith("check_")
-        return by_pattern or any(one in code for one in wanted)
+        return by_pattern or any(mention in code for mention in wanted)
 
     assert [name for name in SENT if not is_used(name)] == []
 

@@ -223,14 +223,14 @@ def test_a_summary_is_followed_down_to_the_text(graph: Store) -> None:
 
 def test_coverage_counts_chunks_once(graph: Store) -> None:
     [row] = [row for row in found(graph, "coverage", aspect="plot") if row["title"] == "A"]
-    told = ("levels", "summaries", "chunks", "percent")
-    assert [row[name] for name in told] == [2, 3, 3, 75.0]
+    columns = ("levels", "summaries", "chunks", "percent")
+    assert [row[name] for name in columns] == [2, 3, 3, 75.0]
 
 
 def test_names_are_words_with_a_capital_inside_sentences(graph: Store) -> None:
-    told = {row["name"]: row for row in found(graph, "names", document="lighthouse")}
-    assert {"Elias", "Marta", "Aurora"} == set(told)
-    aurora = told["Aurora"]
+    names = {row["name"]: row for row in found(graph, "names", document="lighthouse")}
+    assert {"Elias", "Marta", "Aurora"} == set(names)
+    aurora = names["Aurora"]
     assert (aurora["first_section"], aurora["last_section"]) == ("CHAPTER II", "CHAPTER III")
     every = {row["name"] for row in found(graph, "names", document="lighthouse", without="")}
     assert every == {"Elias", "Marta", "Aurora", "November"}
@@ -238,11 +238,11 @@ def test_names_are_words_with_a_capital_inside_sentences(graph: Store) -> None:
 
 @for_each("name", query_names())
 def test_no_row_is_told_twice(name: str, graph: Store) -> None:
-    asked = shipped_query(name)
-    limits = {one.name: "500" for one in asked.parameters if one.name == "limit"}
-    rows = run_user_query(graph, asked.statement, asked.values(limits)).rows
-    told = [json.dumps(row) for row in rows]
-    assert len(told) == len(set(told))
+    query = shipped_query(name)
+    limits = {parameter.name: "500" for parameter in query.parameters if parameter.name == "limit"}
+    rows = run_user_query(graph, query.statement, query.values(limits)).rows
+    lines = [json.dumps(row) for row in rows]
+    assert len(lines) == len(set(lines))
 
 
 def test_near_duplicate_details_are_pairs_of_one_document(graph: Store) -> None:
@@ -292,11 +292,11 @@ def test_details_are_found_by_their_words(graph: Store) -> None:
 
 
 def test_a_parallel_is_told_with_its_own_cosine(graph: Store) -> None:
-    asked = {"first": "lighthouse", "second": "Winter", "limit": "500"}
-    rows = found(graph, "parallels", **asked)
+    options = {"first": "lighthouse", "second": "Winter", "limit": "500"}
+    rows = found(graph, "parallels", **options)
     by_aspect: dict[str, dict[str, Any]] = {}
     for aspect in {name for row in rows for name in row["aspects"]}:
-        for row in found(graph, "parallels", aspect=aspect, **asked):
+        for row in found(graph, "parallels", aspect=aspect, **options):
             best = by_aspect.get(row["text"])
             if best is None or row["cosine"] > best["cosine"]:
                 by_aspect[row["text"]] = row
@@ -310,9 +310,9 @@ def test_an_aspect_that_is_not_there_passes_over_nothing(graph: Store) -> None:
 
 
 def test_parallels_are_of_one_aspect_and_told_from_either_end(graph: Store) -> None:
-    asked = {"first": "lighthouse", "second": "Winter", "aspect": "plot"}
-    most = found(graph, "parallels", **asked)
-    least = found(graph, "parallels", **asked, least="true")
+    options = {"first": "lighthouse", "second": "Winter", "aspect": "plot"}
+    most = found(graph, "parallels", **options)
+    least = found(graph, "parallels", **options, least="true")
     assert most
     assert {tuple(row["aspects"]) for row in most} == {("plot",)}
     cosines = [row["cosine"] for row in most]
@@ -327,8 +327,8 @@ def test_a_query_by_the_vector_index_reads_that_of_the_collection(name: str, gra
     graph.prepare("wide", "wide-model", 48)
     put(graph, in_space(small_graph(collection="wide"), 48), "wide-model")
     given = {"collection": "wide", "distance": 1, "similarity": 0.0}
-    known = {one.name for one in shipped_query(name).parameters}
-    values = shipped_query(name).fill({key: one for key, one in given.items() if key in known})
+    known = {parameter.name for parameter in shipped_query(name).parameters}
+    values = shipped_query(name).fill({key: value for key, value in given.items() if key in known})
     try:
         rows = run_user_query(graph, shipped_query(name).statement, values).rows
         assert rows

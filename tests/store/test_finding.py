@@ -42,15 +42,15 @@ def test_one_round_trip_finds_what_two_would(ready: Store) -> None:
 def test_the_nearest_come_first_with_their_cosine(ready: Store) -> None:
     graph = small_graph(chunks=6)
     put(ready, graph)
-    asked = vector(77)
+    query = vector(77)
     passages = [
-        (float(one.embedding @ asked), one.id)
+        (float(node.embedding @ query), node.id)
         for part in graph
-        for one in part.nodes
-        if one.embedding is not None
+        for node in part.nodes
+        if node.embedding is not None
     ]
     exact = sorted(passages, reverse=True)
-    hits = ready.nearest(asked, 5, HERE, "test-model")
+    hits = ready.nearest(query, 5, HERE, "test-model")
     assert [hit.id for hit in hits] == [id for _, id in exact[:5]]
     assert [hit.score for hit in hits] == pytest.approx(
         [cosine for cosine, _ in exact[:5]], abs=1e-4
@@ -168,10 +168,10 @@ def test_a_new_document_is_found_at_once(ready: Store) -> None:
 
 
 def test_both_indexes_are_online_as_the_design_sets_them(ready: Store) -> None:
-    states = {one.name: one.state for one in ready.indexes()}
+    states = {index.name: index.state for index in ready.indexes()}
     assert (states["passage_texts"], states[VECTORS]) == ("ONLINE", "ONLINE")
-    asked = "SHOW INDEXES YIELD name, options WHERE name = $name RETURN options"
-    [row] = cypher(ready, asked, name=VECTORS)
+    statement = "SHOW INDEXES YIELD name, options WHERE name = $name RETURN options"
+    [row] = cypher(ready, statement, name=VECTORS)
     config = row["options"]["indexConfig"]
     assert config["vector.dimensions"] == DIMENSIONS
     assert config["vector.quantization.type"] == "NONE"
@@ -183,7 +183,7 @@ def test_each_space_has_an_index_of_its_own(ready: Store) -> None:
     ready.prepare("wide", "other-model", 16)
     put(ready, small_graph())
     put(ready, in_space(small_graph("b.txt", collection="wide"), 16), "other-model")
-    assert {one.name: one.dimensions for one in ready.indexes()}["passage_vectors_16"] == 16
+    assert {index.name: index.dimensions for index in ready.indexes()}["passage_vectors_16"] == 16
     assert len(ready.nearest(vector(0), 30, HERE, "test-model")) == 18
     assert len(ready.nearest(vector(0, 16), 30, Filters("wide"), "other-model")) == 18
     with pytest.raises(SpaceError, match="collection 'wide' have embeddings of other-model"):
@@ -218,7 +218,7 @@ def test_the_next_ingest_makes_a_missing_index_even_if_nothing_changed(
     cypher(ready, f"DROP INDEX {name}")
     with connect(address) as another:
         another.make_schema()
-        assert {one.name for one in another.indexes()} >= {*INDEXES}
+        assert {index.name for index in another.indexes()} >= {*INDEXES}
 
 
 @pytest.mark.parametrize("name", INDEXES)
@@ -234,8 +234,8 @@ def test_an_index_that_has_failed_is_made_anew(
         # A server does not fail at will.
         is_old = cypher(self, statement, name=name) == before
         return [
-            replace(one, state="FAILED") if is_old and one.name == name else one
-            for one in there(self)
+            replace(index, state="FAILED") if is_old and index.name == name else index
+            for index in there(self)
         ]
 
     monkeypatch.setattr(Store, "indexes", failed)
@@ -322,7 +322,7 @@ def test_a_slow_index_is_waited_for(ready: Store, monkeypatch: pytest.MonkeyPatc
     def slow(self: Store) -> list[Index]:
         looks.append(len(looks) * 1.0)
         state = "POPULATING" if len(looks) < 4 else "ONLINE"
-        return [replace(one, state=state, percent=looks[-1]) for one in there(self)]
+        return [replace(index, state=state, percent=looks[-1]) for index in there(self)]
 
     monkeypatch.setattr(Store, "indexes", slow)
     schema.wait(ready, VECTORS)

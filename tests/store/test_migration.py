@@ -145,7 +145,7 @@ def test_it_opens_and_says_that_it_is_migrated_once(
     for _ in range(2):
         with App() as app:
             assert app.collections() == ["default"]
-    [line] = [one for one in caplog.records if one.name == "fabula"]
+    [line] = [record for record in caplog.records if record.name == "fabula"]
     assert line.levelno == logging.WARNING
     assert "migrated from schema 1 to 2" in line.getMessage()
     assert contents(old) == whole
@@ -235,7 +235,7 @@ def test_two_that_open_at_once_migrate_it_once(
     for thread in threads:
         thread.join()
     assert found == [["default"]] * 3
-    assert len([one for one in caplog.records if one.name == "fabula"]) == 1
+    assert len([record for record in caplog.records if record.name == "fabula"]) == 1
     assert contents(old) == whole
 
 

@@ -131,8 +131,8 @@ def test_layers_count_passages_by_kind_aspect_and_level(ready: Store) -> None:
     graph = small_graph()
     put(ready, graph)
     counted = {
-        (one.kind, one.aspect, one.level): one.passages
-        for one in ready.layers("default", document_id(graph))
+        (layer.kind, layer.aspect, layer.level): layer.passages
+        for layer in ready.layers("default", document_id(graph))
     }
     assert counted == {
         ("chunk", "", 0): 4,
@@ -643,8 +643,8 @@ def test_one_graph_of_a_document_is_replaced_alone(ready: Store) -> None:
     text, aspects = small_graph()
     put(ready, [text, aspects])
     [before] = ready.documents("default")
-    fewer = [one for one in aspects.nodes if one.label == "Detail"]
-    ties = [one for one in aspects.edges if one.type == "DETAILS"]
+    fewer = [node for node in aspects.nodes if node.label == "Detail"]
+    ties = [edge for edge in aspects.edges if edge.type == "DETAILS"]
     put(ready, [replace(aspects, nodes=tuple(fewer), edges=tuple(ties))])
     [after] = ready.documents("default")
     assert labels(ready) == {"Document": 1, "Part": 2, "Passage": 12, "Chunk": 4, "Detail": 8}
@@ -729,7 +729,7 @@ def test_a_graph_is_dropped_alone(ready: Store) -> None:
     assert ready.drop([owner]) == 1
     assert ready.drop([owner]) == 0
     first, second = ready.documents("default")
-    assert [set(one.graphs) for one in (first, second)] == [{"text"}, {"text", "aspects"}]
+    assert [set(entry.graphs) for entry in (first, second)] == [{"text"}, {"text", "aspects"}]
     assert labels(ready) == {
         "Document": 2, "Part": 3, "Passage": 22, "Chunk": 8, "Summary": 6, "Detail": 8
     }  # fmt: skip
@@ -741,7 +741,7 @@ def test_several_documents_come_in_at_once_each_with_its_own_beginning(ready: St
     first, second = ready.documents("default")
     put(ready, [*small_graph("a.txt", words="new"), *small_graph("b.txt"), *small_graph("c.txt")])
     after = list(ready.documents("default"))
-    assert [one.created_at for one in after[:2]] == [first.created_at, second.created_at]
+    assert [entry.created_at for entry in after[:2]] == [first.created_at, second.created_at]
     assert instant(after[2].created_at) > instant(second.created_at)
     assert labels(ready) == {name: 3 * count for name, count in WHOLE.items()}
     with pytest.raises(ValueError, match="too many values"):
@@ -762,9 +762,9 @@ def test_documents_of_equal_source_in_two_collections_are_two(ready: Store) -> N
 def test_what_a_node_rests_on_is_a_stretch_of_the_text(ready: Store) -> None:
     graph = small_graph()
     put(ready, graph)
-    [top] = [one for one in nodes(graph, "Summary") if one.properties["level"] == 2][:1]
+    [top] = [node for node in nodes(graph, "Summary") if node.properties["level"] == 2][:1]
     found = ready.sources("default", [top.id])[top.id]
-    assert [(one.start, one.end, one.text) for one in found] == [
+    assert [(chunk.start, chunk.end, chunk.text) for chunk in found] == [
         (number * 10, number * 10 + 10, f"word {number}.") for number in range(4)
     ]
     assert ready.sources("other", [top.id]) == {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -53,6 +53,8 @@ HOSTILE = (
     " ",
 )
 """Names of collections. Each has the same two books; the text of each bears a mark of its own."""
+TWO = HOSTILE[1:3]
+"""Those that are tried at each change; all are tried by night."""
 WITHOUT_PLACE = {
     "core/count_checked": "counts for `fabula check`",
     "core/count_kinds": "counts for `fabula list` and `fabula show`",
@@ -104,34 +106,47 @@ def mark(collection: str) -> str:
 
 
 def marked(parts: list[Part], collection: str) -> list[Part]:
-    def one(node: Node) -> Node:
-        told = dict(node.properties)
-        said = {"text", "embedded_text", "title", "title_key", "author", "author_key", "name"}
-        said |= {"sha256"}
-        for name in said & told.keys():
-            told[name] = f"{told[name]} {mark(collection)}."
-        return replace(node, properties=told)
+    def mark_node(node: Node) -> Node:
+        properties = dict(node.properties)
+        texts = {"text", "embedded_text", "title", "title_key", "author", "author_key", "name"}
+        texts |= {"sha256"}
+        for name in texts & properties.keys():
+            properties[name] = f"{properties[name]} {mark(collection)}."
+        return replace(node, properties=properties)
 
-    return [replace(part, nodes=tuple(map(one, part.nodes))) for part in parts]
+    return [replace(part, nodes=tuple(map(mark_node, part.nodes))) for part in parts]
+
+
+@pytest.fixture(
+    scope="module", params=[TWO, pytest.param(HOSTILE, marks=pytest.mark.nightly)], ids=["2", "5"]
+)
+def collections(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    names: tuple[str, ...] = request.param
+    return names
+
+
+def pairs(collections: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each of the collections, and the next one."""
+    return zip(collections, (*collections[1:], collections[0]), strict=True)
 
 
 @pytest.fixture(scope="module")
-def tenants(address: Address) -> Iterator[Store]:
+def tenants(address: Address, collections: tuple[str, ...]) -> Iterator[Store]:
     """All collections, and ties between each two that are next to each other, which are wrong."""
     with connect(address) as store:
         wipe(store)
-        for name in HOSTILE:
+        for name in collections:
             begin_collection(store, name)
             for source in ("a.txt", "b.txt"):
                 parts = small_graph(source, collection=name)
                 cast = small_cast(parts)
-                told = small_communities(cast, [node.id for node in nodes(parts, "Chunk")])
-                own = [*parts, names_of(parts), cast, told, small_discourse(parts)]
+                communities = small_communities(cast, [node.id for node in nodes(parts, "Chunk")])
+                own = [*parts, names_of(parts), cast, communities, small_discourse(parts)]
                 put(store, marked(own, name))
             put(store, marked([settled_of(names_of(parts))], name))
             renamed = Decision(1, "entities", "rename", (mark(name), mark(name)), by=mark(name))
             save_decision(store, name, renamed, 0)
-        for one, other in zip(HOSTILE, (*HOSTILE[1:], HOSTILE[0]), strict=True):
+        for one, other in pairs(collections):
             for start, tie, end in (
                 ("Summary", "SUMMARIZES {weight: 1.0}", "Chunk"),
                 ("Summary", "SUMMARIZES {weight: 1.0}", "Summary"),
@@ -165,7 +180,7 @@ def tenants(address: Address) -> Iterator[Store]:
 
 
 @pytest.fixture(scope="module")
-def foreign(tenants: Store) -> dict[str, list[str]]:
+def foreign(tenants: Store, collections: tuple[str, ...]) -> dict[str, list[str]]:
     """What must not be seen from each collection: the others' ids and marks."""
     ids: dict[str, list[str]] = {}
     for row in cypher(
@@ -174,15 +189,17 @@ def foreign(tenants: Store) -> dict[str, list[str]]:
     ):
         ids[row["name"]] = row["ids"]
     return {
-        name: [text for other in HOSTILE if other != name for text in (*ids[other], mark(other))]
-        for name in HOSTILE
+        name: [text for other in ids if other != name for text in (*ids[other], mark(other))]
+        for name in collections
     }
 
 
-def test_each_collection_is_there_with_its_own(tenants: Store) -> None:
-    assert [space.collection for space in tenants.spaces()] == sorted(HOSTILE)
-    for name in HOSTILE:
-        assert [one.collection for one in tenants.documents(name)] == [name] * 2
+def test_each_collection_is_there_with_its_own(
+    tenants: Store, collections: tuple[str, ...]
+) -> None:
+    assert [space.collection for space in tenants.spaces()] == sorted(collections)
+    for name in collections:
+        assert [document.collection for document in tenants.documents(name)] == [name] * 2
 
 
 @pytest.mark.statement
@@ -190,16 +207,16 @@ def test_each_collection_is_there_with_its_own(tenants: Store) -> None:
 def test_a_query_for_analysts_stays_in_its_collection(
     name: str, tenants: Store, foreign: dict[str, list[str]]
 ) -> None:
-    asked = shipped_query(name)
-    assert asked.parameters[0].name == "collection"
-    known = {one.name for one in asked.parameters}
+    query = shipped_query(name)
+    assert query.parameters[0].name == "collection"
+    known = {parameter.name for parameter in query.parameters}
     given = WIDE | (CAST if name in ("appearances", "between") else {})
-    for collection in HOSTILE:
-        values = asked.values({"collection": json.dumps(collection)})
-        values |= {one: value for one, value in given.items() if one in known}
-        table = run_user_query(tenants, asked.statement, values)
+    for collection, hidden in foreign.items():
+        values = query.values({"collection": json.dumps(collection)})
+        values |= {key: value for key, value in given.items() if key in known}
+        table = run_user_query(tenants, query.statement, values)
         shown = json.dumps(table.rows, ensure_ascii=False)
-        assert [one for one in foreign[collection] if one in shown] == []
+        assert [text for text in hidden if text in shown] == []
         # These need another text, which test_explore, test_explore_entities,
         # test_episodes_in_neo4j, test_facts_in_neo4j and test_speech_in_neo4j have.
         others = {"merged", "missing_aspects", "names", "places", "section_words", "uncovered"}
@@ -209,24 +226,27 @@ def test_a_query_for_analysts_stays_in_its_collection(
 
 @pytest.mark.statement
 @for_each("name", query_names())
-def test_a_query_for_analysts_finds_nothing_by_anothers_ids(name: str, tenants: Store) -> None:
-    asked = shipped_query(name)
+def test_a_query_for_analysts_finds_nothing_by_anothers_ids(
+    name: str, tenants: Store, collections: tuple[str, ...]
+) -> None:
+    query = shipped_query(name)
+    mine, other, *_ = collections
     for parameter, label in (
         ("document", "Document"),
         ("first", "Document"),
         ("summary", "Summary"),
         ("report", "Report"),
     ):
-        default = next((one.default for one in asked.parameters if one.name == parameter), None)
-        if default != "":
+        defaults = {each.name: each.default for each in query.parameters}
+        if defaults.get(parameter) != "":
             continue
         [row] = cypher(
             tenants,
             f"MATCH (n:{label} {{collection: $name}}) RETURN n.id AS id LIMIT 1",
-            name=HOSTILE[1],
+            name=other,
         )
-        values = asked.values({"collection": HOSTILE[0], parameter: row["id"]})
-        assert run_user_query(tenants, asked.statement, values).rows == ()
+        values = query.values({"collection": json.dumps(mine), parameter: row["id"]})
+        assert run_user_query(tenants, query.statement, values).rows == ()
 
 
 def test_a_statement_names_its_collection_or_is_on_the_list_of_those_that_need_none() -> None:
@@ -250,19 +270,19 @@ def test_a_statement_about_a_document_takes_its_readers_place_or_is_on_a_list() 
 def test_a_reader_who_has_read_nothing_is_shown_nothing(
     name: str, tenants: Store, belongings: dict[str, dict[str, Any]]
 ) -> None:
-    mine = HOSTILE[0]
+    mine = next(iter(belongings))
     statement = for_embeddings(read_statement(name), DIMENSIONS, 1)
     wanted = set(re.findall(r"\$(\w+)", statement))
     own = belongings[mine]
     parameters = given(own, mine, mine, whole=False) | {"until": 0}
     with undone(tenants) as transaction:
-        rows = transaction.run(statement, {one: parameters[one] for one in wanted}).data()
+        rows = transaction.run(statement, {key: parameters[key] for key in wanted}).data()
         shown = json.dumps(rows, ensure_ascii=False, default=str)
         # Any text of the collection bears its mark; ids of nodes tell of nodes that are there.
         assert mark(mine) not in shown
         assert [id for id in own["found"] if id and id in shown] == []
         everything = transaction.run(
-            statement, {one: (parameters | {"until": NO_LIMIT})[one] for one in wanted}
+            statement, {key: (parameters | {"until": NO_LIMIT})[key] for key in wanted}
         ).data()
         assert len(everything) >= len(rows)
 
@@ -275,7 +295,7 @@ def undone(store: Store) -> Iterator[neo4j.Transaction]:
 
 
 @pytest.fixture(scope="module")
-def belongings(tenants: Store) -> dict[str, dict[str, Any]]:
+def belongings(tenants: Store, collections: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """By collection, what of a document in it a statement could be given."""
     return {
         other: cypher(
@@ -288,7 +308,7 @@ def belongings(tenants: Store) -> dict[str, dict[str, Any]]:
             "collect(CASE WHEN n:Summary THEN n.id END) AS summaries",
             other=other,
         )[0]
-        for other in HOSTILE
+        for other in collections
     }
 
 
@@ -374,37 +394,41 @@ CLEARING = "core/clear_collection"
 @pytest.mark.statement
 @for_each("name", [name for name in WITHIN if name != CLEARING])
 def test_a_statement_sees_and_changes_nothing_of_another_collection(
-    name: str, tenants: Store, foreign: dict[str, list[str]], belongings: dict[str, dict[str, Any]]
+    name: str,
+    tenants: Store,
+    collections: tuple[str, ...],
+    foreign: dict[str, list[str]],
+    belongings: dict[str, dict[str, Any]],
 ) -> None:
     statement = for_embeddings(read_statement(name), DIMENSIONS, 1)
     wanted = set(re.findall(r"\$(\w+)", statement))
-    for mine, other in zip(HOSTILE, (*HOSTILE[1:], HOSTILE[0]), strict=True):
+    for mine, other in pairs(collections):
         for whole in (False, True) if wanted & {"document", "first_document"} else (False,):
             parameters = given(belongings[other], mine, other, whole=whole)
-            asked = {one: parameters[one] for one in wanted}
+            values = {key: parameters[key] for key in wanted}
             if name in BY_ITSELF:
                 with tenants.session() as session:
-                    rows = session.run(statement, asked).data()
+                    rows = session.run(statement, values).data()
             else:
                 with undone(tenants) as transaction:
-                    result = transaction.run(statement, asked)
+                    result = transaction.run(statement, values)
                     rows = result.data()
                     # Of a statement that only reads, the server lets nothing be written.
-                    if mine == HOSTILE[0] and result.consume().query_type != "r":
+                    if mine == collections[0] and result.consume().query_type != "r":
                         before = cypher(tenants, OF_OTHERS, mine=mine)
                         assert transaction.run(OF_OTHERS, mine=mine).data() == before
             shown = json.dumps(rows, ensure_ascii=False, default=str)
-            assert [one for one in foreign[mine] if one in shown] == []
+            assert [text for text in foreign[mine] if text in shown] == []
             if not whole and wanted & TAKES_IDS:
                 # The revision is of the locks of one's own collection.
-                values = [row[field] for row in rows for field in row if field != "revision"]
-                assert all(value in (0, None, []) for value in values), rows
+                fields = [row[field] for row in rows for field in row if field != "revision"]
+                assert all(field in (0, None, []) for field in fields), rows
 
 
 @pytest.mark.statement
-def test_a_collection_is_cleared_alone(tenants: Store) -> None:
+def test_a_collection_is_cleared_alone(tenants: Store, collections: tuple[str, ...]) -> None:
     """The last test of the file, as nothing of the collection is there afterwards."""
-    mine = HOSTILE[-1]
+    mine = collections[-1]
     before = cypher(tenants, OF_OTHERS, mine=mine)
     with tenants.session() as session:
         session.run(read_statement(CLEARING), collection=mine).consume()

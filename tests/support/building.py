@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from fabula.build.driver import run
+from fabula.build.driver import Scoped, run
 from fabula.build.outcome import SilentProgress
 from fabula.graph.builds import Build
 from fabula.graph.method import BuildWork
@@ -56,6 +56,6 @@ def finish(
     workers = Workers(count)
     try:
         with TaskGroup(workers) as job:
-            return run(build, work, models, job, progress or SilentProgress())
+            return run(Scoped(build, models, work.saved), job, progress or SilentProgress())
     finally:
         workers.close()

@@ -46,7 +46,9 @@ def for_each(
                 raise AssertionError("\n".join([count, *told])) from problems[0][1]
 
         signature = inspect.signature(test)
-        kept = [one for one in signature.parameters.values() if one.name not in words]
+        kept = [
+            parameter for parameter in signature.parameters.values() if parameter.name not in words
+        ]
         # From this pytest reads which fixtures to give.
         run_all.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
         return run_all

@@ -154,9 +154,9 @@ def faults(page: Page) -> list[tuple[Any, ...]]:
         page.emulate_media(color_scheme=colours)
         page.set_viewport_size({"width": width, "height": 720})
         options = {"resultTypes": ["violations"], "iframes": False, **rules}
-        for one in page.evaluate("options => axe.run(options)", options)["violations"]:
-            where = [node["html"][:160] for node in one["nodes"]][:3]
-            found.append((colours, width, one["id"], where))
+        for violation in page.evaluate("options => axe.run(options)", options)["violations"]:
+            where = [node["html"][:160] for node in violation["nodes"]][:3]
+            found.append((colours, width, violation["id"], where))
         wide = page.evaluate("document.documentElement.scrollWidth")
         if wide > width:
             found.append((colours, width, f"{wide} pixels wide"))

@@ -20,14 +20,14 @@ def topics(rows: int, topics: int, columns: int = 64, noise: float = 0.5, seed: 
 
 
 def members(clusters: list[Cluster]) -> list[int]:
-    return [row for one in clusters for row in one.members]
+    return [row for cluster in clusters for row in cluster.members]
 
 
 def assert_sound(clusters: list[Cluster], tokens: list[int], knobs: ClusterOptions = KNOBS) -> None:
     """What holds of any clustering of any vectors."""
     assert set(members(clusters)) == set(range(len(tokens)))
     assert clusters == sorted(clusters, key=lambda one: one.members)
-    assert len({one.members for one in clusters}) == len(clusters)
+    assert len({cluster.members for cluster in clusters}) == len(clusters)
     for one in clusters:
         assert list(one.members) == sorted(set(one.members))
         assert len(one.weights) == len(one.members)

@@ -31,7 +31,6 @@ from fabula.graphs.entities.triples import StatedTriple, Triple
 from fabula.graphs.entities.values import (
     Entities,
     Entity,
-    Extraction,
     Mention,
     Relation,
     RelationMention,
@@ -140,21 +139,21 @@ def small_cast(parts: Sequence[Part], seed: int = 30_000) -> Part:
     for name in ("Anna", "Boris"):
         key, said = name.lower(), f"{name} is there."
         mentions = [
-            Mention(one.id, one.start, name, {name: (0,)}, "person", said) for one in chunks
+            Mention(chunk.id, chunk.start, name, {name: (0,)}, "person", said) for chunk in chunks
         ]
         identity = entity_id(document, key)
         entities.append(Entity(identity, key, name, "person", {name: 2}, {}, tuple(mentions)))
     first, second = sorted(entities, key=lambda one: one.id)
     ties = tuple(
-        RelationMention(one.id, one.start, first.name, second.name, "They met.") for one in chunks
+        RelationMention(chunk.id, chunk.start, first.name, second.name, "They met.")
+        for chunk in chunks
     )
     identity = relation_id(document, first.id, second.id)
     cast = Entities(tuple(entities), (Relation(identity, first.id, second.id, ties, (True, True)),))
     fact = StatedTriple(chunks[0].id, chunks[0].start, "Anna", "met", "Boris")
     facts = [Triple(triple_id(document, "anna", "met", "boris"), "Anna", "met", "Boris", (fact,))]
-    said_of = {one.id: mapping.Description(f"about {one.id}", "") for one in entities}
+    said_of = {entity.id: mapping.Description(f"about {entity.id}", "") for entity in entities}
     said_of[identity] = mapping.Description("They met.", "")
-    extraction = Extraction(tuple(one for each in entities for one in each.mentions), ties)
     made = [
         replace(node, embedding=vector(seed + number))
         for number, node in enumerate(mapping.nodes_of(cast, facts, said_of, chunks, "model"))
@@ -162,7 +161,7 @@ def small_cast(parts: Sequence[Part], seed: int = 30_000) -> Part:
     return Part(
         parts[0].owner._replace(graph="entities"),
         tuple(made),
-        tuple(mapping.edges_of(cast, facts, extraction)),
+        tuple(mapping.edges_of(cast, facts)),
         Record({"graph": "entities", "rests_on": {"text": parts[0].record.fingerprint}}),
         frozenset({labels.ENTITY, labels.RELATION, labels.TRIPLE}),
     )
@@ -242,7 +241,7 @@ def parts_of(
 ) -> list[Part]:
     """The parts of a document, of the text and of the aspect graph, in that order."""
     base = text_recipe(document.sha256, CHUNK_TOKENS, MODEL)
-    aspects = [Aspect(name, "", "") for name in sorted({one.aspect for one in summaries})]
+    aspects = [Aspect(name, "", "") for name in sorted({summary.aspect for summary in summaries})]
     knobs = Options(levels=9 if summaries else 0, details=2)
     grown = Grown(tuple(summaries), tuple(assigned))
     made_from = {"graph": "aspects", "rests_on": {"text": fingerprint(base)}}
@@ -280,7 +279,8 @@ def nodes(parts: Iterable[Part], label: str) -> list[Node]:
 def in_space(parts: Sequence[Part], dimensions: int) -> list[Part]:
     """The same graph with other embeddings."""
     return [
-        replace(part, nodes=tuple(_moved(one, dimensions) for one in part.nodes)) for part in parts
+        replace(part, nodes=tuple(_moved(node, dimensions) for node in part.nodes))
+        for part in parts
     ]
 
 

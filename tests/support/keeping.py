@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 from fabula.models import Chat, Embedder, Prompt, Reply
-from fabula.models.cache import ResponseCache, chat_key, embedding_key
+from fabula.models.cache import ReplyCache, ResponseCache, chat_key, embedding_key
 from fabula.models.cached import CachedChat, CachedEmbedder
 from fabula.models.counted import CountedChat, CountedEmbedder, Meter
 from fabula.models.stop import Stop
@@ -54,7 +54,7 @@ def keeper(cache: ResponseCache, name: str, count: int) -> subprocess.Popen[str]
 
 def cached_chat(
     chat: Chat,
-    cache: ResponseCache,
+    cache: ReplyCache,
     endpoint: str = URL,
     model: str = "m",
     meter: Meter | None = None,

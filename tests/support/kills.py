@@ -1,6 +1,6 @@
 """Ingests that are killed at random points, and gone on with, until they are done.
 
-In a test: `Kills(folder).run(seed)`; by hand, as many as wanted: `python tests/kills.py --runs 50`.
+By hand, as many as wanted: `python tests/support/kills.py --runs 50`.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Tally:
 class Kills:
     """A private server, an endpoint of its own process, and a book in two versions."""
 
-    def __init__(self, folder: Path, names: Sequence[str] = ("aspects",)) -> None:
+    def __init__(self, folder: Path, names: Sequence[str]) -> None:
         self.folder = folder
         self.graphs = [shipped()[name] for name in names]
         self.server = PrivateServer(folder / "home", "512m", "128m")
@@ -216,12 +216,12 @@ class Kills:
         if found not in (self.old, self.new):
             tally.losses.append("neither the old graph nor the new one")
         with self._store() as store:
-            tally.losses += [one.what for one in check(store, self.graphs).violations]
+            tally.losses += [violation.what for violation in check(store, self.graphs).violations]
         return found
 
 
 def _told(part: Part) -> tuple[list[Passage], list[Tie]]:
-    ties = [(one.type, one.start, one.end, _rounded(one.properties)) for one in part.edges]
+    ties = [(edge.type, edge.start, edge.end, _rounded(edge.properties)) for edge in part.edges]
     return [_passage(node) for node in part.nodes], sorted(ties)
 
 

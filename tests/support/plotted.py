@@ -44,9 +44,9 @@ def long(chunks: int, sections: int) -> StoredAspects:
     graph = known(chunks)
     parts = tuple(
         replace(
-            one, section=f"Chapter {one.index * sections // chunks + 1}: a title of some length"
+            chunk, section=f"Chapter {chunk.index * sections // chunks + 1}: a title of some length"
         )
-        for one in graph.chunks
+        for chunk in graph.chunks
     )
     model = graph.summaries[0]
     summaries: list[Summary] = []

@@ -7,9 +7,9 @@ from endpoint import Endpoint as Server
 from fabula.graphs.aspects.schemas import DetailsReply
 from fabula.models import Prompt, Reply
 from fabula.models.cache import ResponseCache
-from fabula.models.endpoint import Endpoint
+from fabula.models.endpoint.endpoint import Endpoint
+from fabula.models.endpoint.openai import OpenAIChat
 from fabula.models.limiter import Limiter, RetryPolicy
-from fabula.models.openai import OpenAIChat
 
 PASSAGE = "Marley was dead. Scrooge signed the register. The clerk shivered in his cell."
 SUMMARY = Prompt("You summarise.", f"<passages>\n{PASSAGE}\n</passages>", 100, 0.5)

@@ -145,7 +145,7 @@ def is_canonical(store: Store, model: str, dimensions: int) -> None:
     assert found[now.index] == found[now.element_index] == ("ONLINE", dimensions)
     assert check(store, [graphs()["aspects"]]).violations == ()
     for entry in store.documents(COLLECTION):
-        models = {one.made_from["models"]["embedding_model"] for one in entry.graphs.values()}
+        models = {graph.made_from["models"]["embedding_model"] for graph in entry.graphs.values()}
         assert models == {model}
 
 

@@ -117,7 +117,7 @@ def served(
     thread.start()
     try:
         assert up.wait(120), "the service did not start"
-        [port] = {one.getsockname()[1] for each in server.servers for one in each.sockets}
+        [port] = {socket.getsockname()[1] for each in server.servers for socket in each.sockets}
         it = Served(f"http://127.0.0.1:{port}", service)
         try:
             yield it

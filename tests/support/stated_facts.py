@@ -119,7 +119,9 @@ class Model:
                 phrases[line.partition("] ")[2]] = int(line[1 : line.index("]")])
             elif line.startswith("    ("):
                 place, told = int(line[5 : line.index(")")]), line.partition(") ")[2]
-                for words in [one for one in phrases if told.startswith(self.means.get(one, "?"))]:
+                for words in [
+                    phrase for phrase in phrases if told.startswith(self.means.get(phrase, "?"))
+                ]:
                     chosen[listed].append({"n": phrases.pop(words), "is": place})
         return json.dumps(chosen)
 

@@ -14,8 +14,8 @@ def test_ids_are_short_hex_and_the_same_every_time() -> None:
         entity_id("d", "holmes"),
         relation_id("d", "a", "b"),
     ]
-    assert [len(one) for one in ids] == [16, 20, 20, 20, 20, 20]
-    assert all(int(one, 16) >= 0 for one in ids)
+    assert [len(identifier) for identifier in ids] == [16, 20, 20, 20, 20, 20]
+    assert all(int(identifier, 16) >= 0 for identifier in ids)
     # Written down, so that a change that would orphan every stored graph is seen.
     assert ids[0] == "0bc9e33b01c9cea2"
 

@@ -33,7 +33,7 @@ def test_a_blank_line_ends_a_sentence_without_a_full_stop() -> None:
 
 def test_a_sentence_of_verse_runs_over_its_lines() -> None:
     verse = "Ile cię trzeba cenić, ten tylko się dowie,\nKto cię stracił.\nDziś piękność twą widzę."
-    assert [one.count("\n") for one in sentences(verse, "pl")] == [1, 0]
+    assert [sentence.count("\n") for sentence in sentences(verse, "pl")] == [1, 0]
 
 
 def test_a_long_list_is_cut_at_its_lines() -> None:

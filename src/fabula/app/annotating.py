@@ -208,23 +208,3 @@ def keep_layer(
     orphaned = sum(item.anchor is None for item in placed)
     in_place = len(placed) - orphaned - anchored.moved
     return ImportedAnnotations(layer.record, in_place, anchored.moved, orphaned, anchored.untried)
-
-
-def remove_layer(store: Store, entry: Entry, name: str) -> LayerRecord:
-    """Remove a layer of a document with all its annotations, and return what it was.
-
-    Raises:
-        NotFound: There is no such layer.
-
-    """
-    removed: list[LayerRecord] = []
-
-    def remove(layer: AnnotationLayer | None) -> None:
-        if layer is not None:
-            removed.append(layer.record)
-
-    edit_layer(store, entry.collection, entry.id, name, remove)
-    if not removed:
-        read_layers(store, entry.collection, entry.id, name)
-        raise NotFound(f"{entry.title} has no annotations named {quote_name(name)}.")
-    return removed[-1]

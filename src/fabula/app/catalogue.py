@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,6 +82,34 @@ def find_document(
         f"{titles}.",
         advice="`fabula list` shows them.",
     )
+
+
+def find_only_document(store: Store, collection: str, place: str) -> Entry:
+    """Return the only document of a collection, in which a place is meant.
+
+    Raises:
+        NotFound: There is none, or there are several.
+
+    """
+    entries = [*islice(store.documents(collection, 2), 2)]
+    if not entries:
+        raise empty_collection_error(collection)
+    if len(entries) > 1:
+        raise NotFound(
+            f"{quote_name(place)} is a place in a text, and collection {collection!r} has "
+            "several: name the document as well. A question may name a whole volume instead.",
+            advice="Name the document, with --document where the command has it.",
+        )
+    return entries[0]
+
+
+def refuse_missing(store: Store, collection: str, names: Sequence[str]) -> None:
+    """Raise NotFound if a collection has no documents, or none of one of some names."""
+    if not store.count(collection)[0]:
+        raise empty_collection_error(collection)
+    for name in filter(None, names):
+        if not store.find_named(collection, name, 1):
+            find_document(store, collection, name)
 
 
 def _resolve(name: str) -> list[str]:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from fabula.app.catalogue import Documents, empty_collection_error, find_document
 from fabula.app.resources import Resources
 from fabula.ask import answering
 from fabula.ask.answer import Answer, AnswerStream
 from fabula.ask.history import latest_turns
-from fabula.ask.mode_runs import count_parts
-from fabula.ask.modes import mode
+from fabula.ask.mode_runs import refuse_unbuilt
 from fabula.ask.query import Query
 from fabula.ask.scope import AskedTurn, QuestionScope, known_turns
 from fabula.config.model_factory import ModelFactory
@@ -37,7 +34,6 @@ from fabula.graph.recipes import (
     decisions_by_graph,
     differences_of,
 )
-from fabula.graph.structure import TextStructure
 from fabula.graph.trace import Trace
 from fabula.models import Turn
 from fabula.models.counted import Meter
@@ -57,27 +53,21 @@ from fabula.text.names import name_problem, quote_name
 if TYPE_CHECKING:
     from fabula.app.annotating import ImportedAnnotations
     from fabula.app.reading import Reading
-    from fabula.app.rereading import ReadingChange
     from fabula.app.volumes import ReadVolumes
     from fabula.ask.retrieve import RetrievalResult
-    from fabula.build.cluster import WorkerCluster
-    from fabula.build.outcome import Listener, Outcome
+    from fabula.build.options import BuildOptions
+    from fabula.build.outcome import Outcome
     from fabula.build.reembed import Reembedded
     from fabula.build.run import BuildRun
     from fabula.export.files import Written
     from fabula.export.until import ReadSoFar
     from fabula.graph.explore import AnalystQuery
     from fabula.load.source import DocumentSource
-    from fabula.load.sources import Sources
-    from fabula.models.batch_estimate import BatchEstimate
-    from fabula.models.batch_options import BatchOptions
     from fabula.models.progress import Progress
     from fabula.store import Store
     from fabula.store.integrity import CheckFindings
     from fabula.store.user_query import QueryTable
 
-MIN_VOLUMES = 2
-"""Documents of which a series has at least."""
 LOG = logging.getLogger("fabula")
 
 
@@ -224,22 +214,14 @@ class Collection:
 
         It isn't restricted to what was read.
         """
+        from fabula.app.catalogue import find_only_document
         from fabula.app.reading_place import check_place, find_reading_place
 
         check_place(place)
         store = self.store.whole
         if document or self.place:
             return find_reading_place(store, self.document(document), place)
-        entries = [*islice(store.documents(self.name, 2), 2)]
-        if not entries:
-            raise empty_collection_error(self.name)
-        if len(entries) > 1:
-            raise NotFound(
-                f"{quote_name(place)} is a place in a text, and collection {self.name!r} has "
-                "several: name the document as well. A question may name a whole volume instead.",
-                advice="Name the document, with --document where the command has it.",
-            )
-        return find_reading_place(store, entries[0], place)
+        return find_reading_place(store, find_only_document(store, self.name, place), place)
 
     def filters(self, document: str = "") -> Filters:
         """Return filters for `Store.read`: a document by id, title or file, or all with ''.
@@ -256,13 +238,8 @@ class Collection:
         self,
         *paths: str | Path,
         graphs: str | Sequence[str] | None = None,
-        rebuild: bool = False,
-        strict: bool = False,
         name: str = "",
-        listener: Listener | None = None,
-        stop: Stop | None = None,
-        batch: BatchOptions | None = None,
-        cluster: WorkerCluster | None = None,
+        **options: Unpack[BuildOptions],
     ) -> list[Outcome]:
         """Read files, and all readable files in folders and zips, as documents of this collection.
 
@@ -277,18 +254,8 @@ class Collection:
                 `fetch` is off, or `-` for standard input.
             graphs: The graphs to build of each document; None for those of the settings. Graphs
                 that a document has already are brought up to date.
-            rebuild: Use nothing again, as at a first ingest.
-            strict: A document fails at its first gap.
             name: The name of the document from standard input; otherwise 'standard input'.
-            listener: Is told of the progress.
-            stop: Once it is set, from any thread, nothing more is begun. Calls under way come to
-                their end, as they are paid for and cached. Documents that are not done by then stay
-                as they were, and the same ingest goes on from there.
-            batch: Ask models by batches, at about half the price. A document then waits, for hours
-                perhaps, and its outcome is 'waiting' until the same ingest finds that its batches
-                have ended.
-            cluster: Workers that read the files and make the graphs, in other processes or on other
-                machines; None to do it in this process.
+            **options: See `BuildOptions`. With `dry` nothing is written.
 
         Returns:
             One outcome per file, in order, however often it is named, then one per file in a folder
@@ -304,18 +271,11 @@ class Collection:
 
         """
         from fabula.build.outcome import Outcome
+        from fabula.load.sources import find_sources
 
-        sources = self._sources(paths, name)
-        outcomes = self.ingest_sources(
-            sources.read,
-            graphs=graphs,
-            rebuild=rebuild,
-            strict=strict,
-            listener=listener,
-            stop=stop,
-            batch=batch,
-            cluster=cluster,
-        )
+        limit, fetch = self.settings.max_file_mb, self.settings.fetch
+        sources = find_sources(paths, self.name, limit, name=name, fetch=fetch)
+        outcomes = self.ingest_sources(sources.read, graphs=graphs, **options)
         return outcomes + [Outcome(source, "skipped") for source in sources.skipped]
 
     def ingest_sources(
@@ -323,99 +283,10 @@ class Collection:
         sources: Sequence[DocumentSource],
         *,
         graphs: str | Sequence[str] | None = None,
-        rebuild: bool = False,
-        strict: bool = False,
-        dry: bool = False,
-        listener: Listener | None = None,
-        stop: Stop | None = None,
-        batch: BatchOptions | None = None,
-        cluster: WorkerCluster | None = None,
+        **options: Unpack[BuildOptions],
     ) -> list[Outcome]:
-        """Do what `ingest` does, for documents that a program reads in its own way.
-
-        With `dry`, do what `expect` does.
-        """
-        run = self._run(
-            graphs, listener, rebuild, strict, dry=dry, stop=stop, batch=batch, cluster=cluster
-        )
-        return run.ingest(sources)
-
-    def retry(
-        self,
-        *,
-        strict: bool = False,
-        dry: bool = False,
-        listener: Listener | None = None,
-        stop: Stop | None = None,
-        batch: BatchOptions | None = None,
-        estimate: BatchEstimate | None = None,
-        cluster: WorkerCluster | None = None,
-    ) -> list[Outcome]:
-        """Ask again for the gaps of all documents that have some.
-
-        Their texts stay as they are. A graph that was built with other settings or models is built
-        again with those in force, as `build` does. `stop` and `batch` are those of `ingest`,
-        and `estimate` is that of `expect`.
-
-        Returns:
-            One outcome per document with gaps, and per graph of the collection itself with gaps.
-
-        """
-        store = self.app.store_of(self.name, stop)
-        lacking = [entry for entry in store.documents(self.name) if entry.gaps]
-        run = self._run(
-            [],
-            listener,
-            strict=strict,
-            dry=dry,
-            stop=stop,
-            batch=batch,
-            estimate=estimate,
-            cluster=cluster,
-        )
-        outcomes = run.retry(lacking)
-        for own in self.collection_graphs():
-            if own.record.gaps:
-                outcomes += run.build_collection(graph(own.graph))
-        return outcomes
-
-    def expect(
-        self,
-        *paths: str | Path,
-        graphs: str | Sequence[str] | None = None,
-        rebuild: bool = False,
-        name: str = "",
-        preset: str = "",
-        estimate: BatchEstimate | None = None,
-    ) -> list[Outcome]:
-        """Return what `ingest` would do and ask of models. Nothing is written, no model is called.
-
-        The build itself runs on placeholder replies, which are as long as those of models were in
-        documents made in the same way. What an endpoint will answer cannot be known before.
-
-        Args:
-            *paths: As for `ingest`.
-            graphs: As for `ingest`.
-            rebuild: As for `ingest`.
-            name: As for `ingest`.
-            preset: Use this preset's values in place of the defaults.
-            estimate: Counts the rounds and batches that an ingest by batches would need.
-
-        """
-        from fabula.build.outcome import Outcome
-
-        sources = self._sources(paths, name)
-        if not preset:
-            run = self._run(graphs, None, rebuild, dry=True, estimate=estimate)
-            expected = run.ingest(sources.read)
-        else:
-            settings = self.settings.with_preset(preset)
-            graphs = settings.graphs if graphs is None else graphs
-            with closing(ModelFactory(settings)) as models:
-                expected = self._run(graphs, None, rebuild, dry=True, models=models).ingest(
-                    sources.read
-                )
-        return expected + [Outcome(source, "skipped") for source in sources.skipped]
+        """Do what `ingest` does, for documents that a program reads in its own way."""
+        return self._run(graphs, **options).ingest(sources)
 
     def ingest_text(
         self,
@@ -425,7 +296,7 @@ class Collection:
         title: str = "",
         author: str = "",
         language: str = "",
-        stop: Stop | None = None,
+        **options: Unpack[BuildOptions],
     ) -> Outcome:
         """Add a text as a document, which is known by its `source`: where the text is from.
 
@@ -444,24 +315,31 @@ class Collection:
             raise LoadError("The text has no source: say where it is from, as it is known by that.")
         metadata = {"title": title, "author": author, "language": language}
         read = partial(read_text, text, source=source, collection=self.name, **metadata)
-        [outcome] = self._run(None, None, stop=stop).ingest([DocumentSource(source, read)])
+        [outcome] = self.ingest_sources([DocumentSource(source, read)], **options)
         if outcome.error:
             raise outcome.error
         return outcome
 
-    def build(
-        self,
-        name: str,
-        *documents: str,
-        rebuild: bool = False,
-        strict: bool = False,
-        dry: bool = False,
-        listener: Listener | None = None,
-        stop: Stop | None = None,
-        batch: BatchOptions | None = None,
-        estimate: BatchEstimate | None = None,
-        cluster: WorkerCluster | None = None,
-    ) -> list[Outcome]:
+    def retry(self, **options: Unpack[BuildOptions]) -> list[Outcome]:
+        """Ask again for the gaps of all documents that have some.
+
+        Their texts stay as they are. A graph that was built with other settings or models is built
+        again with those in force, as `build` does.
+
+        Returns:
+            One outcome per document with gaps, and per graph of the collection itself with gaps.
+
+        """
+        store = self.app.store_of(self.name, options.get("stop"))
+        lacking = [entry for entry in store.documents(self.name) if entry.gaps]
+        run = self._run([], **options)
+        outcomes = run.retry(lacking)
+        for own in self.collection_graphs():
+            if own.record.gaps:
+                outcomes += run.build_collection(graph(own.graph))
+        return outcomes
+
+    def build(self, name: str, *documents: str, **options: Unpack[BuildOptions]) -> list[Outcome]:
         """Build a graph, and the graphs that it rests on, for documents of the collection.
 
         Other graphs stay as they are, except for those that rest on it. What was built from the
@@ -472,15 +350,7 @@ class Collection:
                 documents have.
             *documents: Ids, titles or files; all documents if none is named. None can be named for
                 a graph of the whole collection.
-            rebuild: Use nothing again.
-            strict: A document fails at its first gap.
-            dry: Only say what would be asked of models.
-            listener: Is told of the progress.
-            stop: Ends the run as it ends an ingest.
-            batch: Ask models by batches, as for `ingest`.
-            estimate: Counts the rounds and batches that a dry run by batches would need.
-            cluster: Workers that make the graph, as for an ingest. One that belongs to the whole
-                collection is made in this process.
+            **options: See `BuildOptions`.
 
         Raises:
             NotFound: There is no such document, or the collection is empty.
@@ -488,28 +358,18 @@ class Collection:
 
         """
         requested = graph(name)
-        begin = partial(
-            self._run,
-            listener=listener,
-            rebuild=rebuild,
-            strict=strict,
-            dry=dry,
-            stop=stop,
-            batch=batch,
-            estimate=estimate,
-        )
-        store = self.app.store_of(self.name, stop)
+        store = self.app.store_of(self.name, options.get("stop"))
         if requested.build_collection:
             if documents:
                 raise SettingsError(f"{name} belongs to the whole collection: name no document.")
             if not store.count(self.name, 1)[0]:
                 raise empty_collection_error(self.name)
-            return begin([]).build_collection(requested)
+            return self._run([], **options).build_collection(requested)
         chosen = {entry.id: entry for entry in map(self.document, documents)}
         entries = list(chosen.values()) or list(store.documents(self.name))
         if not entries:
             raise empty_collection_error(self.name)
-        return begin([requested.name], cluster=cluster).build(entries)
+        return self._run([name], **options).build(entries)
 
     def reembed(self, progress: Progress | None = None, *, stop: Stop | None = None) -> Reembedded:
         """Replace the collection's embeddings by those of the settings' model.
@@ -528,17 +388,14 @@ class Collection:
 
         meter, stop = Meter(self.models.counter), stop or Stop()
         models = self.models.view(stop=stop)
-        embedder = models.counted_embedder(meter)
-        uncached = models.counted_embedder(meter, cached=False)
-        progress = progress or SilentProgress()
         run = ReembedRun(
             self.app.store_of(self.name, stop),
             self.name,
-            embedder,
-            uncached,
+            models.counted_embedder(meter),
+            models.counted_embedder(meter, cached=False),
             models.workers,
             meter,
-            progress,
+            progress or SilentProgress(),
             stop,
         )
         return run.run()
@@ -578,16 +435,30 @@ class Collection:
 
         A graph that is up to date with the settings in force is left out.
         """
-        installed = graphs()
-        built = [installed[name] for name in installed if name in entry.graphs]
-        followed = decisions_by_graph(built, self.decisions(), entry.id, entry.graphs)
-        layers: Mapping[str, str] = {}
-        if any(graph.imports for graph in built):
-            from fabula.store.annotations import read_digests
+        return self.stale_of([entry])[entry.id]
 
-            layers = read_digests(self.store, self.name, entry.id)
-        recipes = self._building().recipes(entry.sha256, built, decisions=followed, layers=layers)
-        return differences_of(entry, recipes)
+    def stale_of(self, entries: Sequence[Entry]) -> dict[str, dict[str, list[str]]]:
+        """Return the same of several documents by their ids, for as many queries as of one."""
+        from fabula.store.annotations import read_records
+
+        installed, decisions, models = graphs(), self.decisions(), self._building()
+        built = {
+            entry.id: [installed[name] for name in installed if name in entry.graphs]
+            for entry in entries
+        }
+        layers: dict[str, dict[str, str]] = {}
+        if any(graph.imports for of_document in built.values() for graph in of_document):
+            one = entries[0].id if len(entries) == 1 else ""
+            for record in read_records(self.store, self.name, one):
+                layers.setdefault(record.document, {})[record.name] = record.digest
+        stale = {}
+        for entry in entries:
+            own = built[entry.id]
+            followed = decisions_by_graph(own, decisions, entry.id, entry.graphs)
+            known = layers.get(entry.id, {})
+            recipes = models.recipes(entry.sha256, own, decisions=followed, layers=known)
+            stale[entry.id] = differences_of(entry, recipes)
+        return stale
 
     def collection_graphs(self) -> list[CollectionGraph]:
         """Return the graphs that belong to the collection as a whole, by name."""
@@ -703,18 +574,6 @@ class Collection:
 
         return read(self.store, self.document(document), str(at))
 
-    def structure(self, document: str) -> TextStructure:
-        """Return where a document's sections, printed pages and numbered lines begin.
-
-        Args:
-            document: An id, title or file.
-
-        Raises:
-            NotFound: There is no such document.
-
-        """
-        return self.store.structure(self.document(document))
-
     def read_volumes(self, place: str, document: str = "") -> ReadVolumes | None:
         """Return the documents up to the one that `place` names: the volumes that were read.
 
@@ -727,31 +586,9 @@ class Collection:
         """
         if document or not place or self.place:
             return None
-        if self.store.count(self.name, MIN_VOLUMES)[0] < MIN_VOLUMES:
-            return None
-        from fabula.app.reading_place import check_place
-        from fabula.app.volumes import MAX_VOLUMES, read_up_to
+        from fabula.app.volumes import find_read_volumes
 
-        matches = self.store.find_named(self.name, check_place(place), MIN_VOLUMES)
-        if not matches:
-            return None
-        volume = matches[0] if len(matches) == 1 else self.document(place)
-        volumes = read_up_to(list(self.documents()), volume)
-        if len(volumes.entries) > MAX_VOLUMES:
-            raise NotFound(
-                f"{len(volumes.entries)} documents come up to {volume.title}; at most "
-                f"{MAX_VOLUMES} can be asked together: ask one of them with --document."
-            )
-        return volumes
-
-    def read_again(self, document: Entry) -> ReadingChange | None:
-        """Return what another ingest of a document's file would change in its text.
-
-        Nothing is written. It is None where the file is not on this machine.
-        """
-        from fabula.app.rereading import read_again
-
-        return read_again(self.store, document, self.settings.max_file_mb * 1_000_000)
+        return find_read_volumes(self.store, self.name, place)
 
     def cypher(
         self, query: str, /, *, seconds: float | None = 60.0, **parameters: Any
@@ -795,6 +632,7 @@ class Collection:
             StoreError: Neo4j refuses it.
 
         """
+        from fabula.app.catalogue import refuse_missing
         from fabula.graph.explore import COLLECTION
         from fabula.store.user_query import run_user_query
 
@@ -803,34 +641,11 @@ class Collection:
         read, values = self._resolve_place(query.fill(given))
         table = run_user_query(read.store, query.statement, values, **limits)
         if not table.rows and query.no_rows:
-            self._refuse_missing(query, {**values, **given})
-        return read._hide_unread_rows(table)
-
-    def _refuse_missing(self, query: AnalystQuery, values: Mapping[str, Any]) -> None:
-        """Raise NotFound if a query found nothing, as there is no such document or none at all."""
-        if not self.store.count(self.name)[0]:
-            raise empty_collection_error(self.name)
-        for parameter in query.parameters:
-            name = str(values[parameter.name])
-            if parameter.names_document and name and not self.store.find_named(self.name, name, 1):
-                find_document(self.store, self.name, name)
-
-    def _hide_unread_rows(self, table: QueryTable) -> QueryTable:
-        """Leave out the rows of a query that print a name which the reader has not read."""
-        from fabula.graph.unread import TITLES
-
-        is_unread = self.store.is_unread
-        if is_unread is None:
-            return table
-        rows = tuple(
-            row
-            for row in table.rows
-            if not any(
-                isinstance(cell, str) and name not in TITLES and is_unread(cell)
-                for name, cell in zip(table.columns, row, strict=True)
+            named = [each.name for each in query.parameters if each.names_document]
+            refuse_missing(
+                self.store, self.name, [str({**values, **given}[name]) for name in named]
             )
-        )
-        return replace(table, rows=rows)
+        return table
 
     def _resolve_place(self, values: Mapping[str, Any]) -> tuple[Collection, dict[str, Any]]:
         """Return the collection as far as parameters of a query say that it was read, and these.
@@ -891,8 +706,7 @@ class Collection:
         stop: Stop | None = None,
     ) -> tuple[RetrievalResult, Filters]:
         """Return all that was found for a question, and where was looked; see `retrieve`."""
-        self.app.store_of(self.name, stop)
-        read, filters = self._aim(query)
+        read, filters = self._aim(query, stop)
         models, meter, path = self._asking(stop), meter or Meter(), path or Trace()
         result = answering.find(query, filters, read.store, models, meter, path)
         if not result.hits:
@@ -910,8 +724,7 @@ class Collection:
     ) -> list[Passage]:
         """Return what an answer is given to read, numbered as it cites it; see `retrieve`."""
         query = self.make_query(question, options)
-        self.app.store_of(self.name, stop)
-        read, filters = self._aim(query)
+        read, filters = self._aim(query, stop)
         models, meter, path = self._asking(stop), meter or Meter(), path or Trace()
         context = answering.read(query, filters, read.store, models, meter, path)
         if not context:
@@ -947,8 +760,7 @@ class Collection:
         """
         query = self.make_query(question, options)
         stop = stop or Stop()
-        self.app.store_of(self.name, stop)
-        read, filters = self._aim(query)
+        read, filters = self._aim(query, stop)
         turns = known_turns(history, QuestionScope.of(filters, read.place))
         kept: str | None = None
         title = ""
@@ -984,6 +796,7 @@ class Collection:
         It returns the query and the filters, with that document if there is one; what
         `document_of_follow_up` says; and the title of the document if it was added here.
         """
+        from fabula.app.volumes import MIN_VOLUMES
         from fabula.ask.follow_up import document_of_follow_up
 
         if filters.document or filters.volumes:
@@ -1023,7 +836,6 @@ class Collection:
         from fabula.config.expected_models import ExpectedModels
 
         query = self.make_query(question, options)
-        self.app.store_of(self.name)
         read, filters = self._aim(query)
         space = self.space()
         models = ExpectedModels(self._asking(None), space.dimensions if space else 0)
@@ -1091,40 +903,6 @@ class Collection:
             by=by,
         )
 
-    def export_annotations(
-        self,
-        out: str | Path,
-        document: str,
-        *,
-        format: str = "",
-        what: Sequence[str] = (),
-    ) -> list[Path]:
-        """Write what is marked in a document to a file, or to several, and return these.
-
-        Args:
-            out: The file; an existing one is replaced.
-            document: An id, title or file.
-            format: The name of an `AnnotationFormat`; '' to know it by the
-                file's name.
-            what: entities, quotations, events and names of layers; all if none is given.
-
-        Raises:
-            FabulaError: The file can't be written.
-            NotFound: There is no such document, or nothing is marked in it.
-            SettingsError: There is no such format.
-
-        """
-        from fabula.app.annotating import read_annotated
-        from fabula.export.annotation_formats import (
-            find_format,
-            write_annotation_files,
-            write_annotations,
-        )
-
-        found = find_format(format, Path(out))
-        text = read_annotated(self.store, self.document(document))
-        return write_annotation_files(write_annotations(text, found, what), Path(out))
-
     def graphs_of_annotations(self) -> tuple[str, ...]:
         """Return the names of graphs that are made of annotations: build them after a change."""
         return tuple(name for name, installed in graphs().items() if installed.imports)
@@ -1168,12 +946,6 @@ class Collection:
             )
         )
 
-    def _sources(self, paths: Sequence[str | Path], name: str) -> Sources:
-        from fabula.load.sources import find_sources
-
-        settings = self.settings
-        return find_sources(paths, self.name, settings.max_file_mb, name=name, fetch=settings.fetch)
-
     def make_query(self, question: str | Query, options: Mapping[str, object]) -> Query:
         """Return a question with these options, and the settings' defaults for all others."""
         if isinstance(question, str):
@@ -1183,11 +955,12 @@ class Collection:
         values = {field.name: getattr(question, field.name) for field in fields(question)}
         return Query.of(values.pop("question"), self.settings, **{**values, **options})
 
-    def _aim(self, query: Query) -> tuple[Collection, Filters]:
+    def _aim(self, query: Query, stop: Stop | None = None) -> tuple[Collection, Filters]:
         """Return the collection as far as the question says that it was read, and where to look.
 
         Raises NotFound if there is nothing, or no such document.
         """
+        self.app.store_of(self.name, stop)
         self._refuse_unready()
         if volumes := self.read_volumes(query.until, query.document):
             ids = [entry.id for entry in volumes.entries]
@@ -1203,7 +976,6 @@ class Collection:
 
         """
         query = self.make_query(question, options)
-        self.app.store_of(self.name)
         read, filters = self._aim(query)
         return QuestionScope.of(filters, read.place)
 
@@ -1228,44 +1000,16 @@ class Collection:
         space = self.space()
         if space is None or not space.has_documents:
             raise empty_collection_error(self.name)
-        required = {name: mode(name).graph for name in query.modes}
-        counts = count_parts(self.store, set(required.values()), filters)
-        if any(not name or name in counts for name in required.values()):
-            return
-        name, walked = next(iter(required.items()))
         document = self.document(query.document) if query.document else None
-        who = (
-            f"{document.title} does not have"
-            if document
-            else f"no document of collection {self.name!r} has"
-        )
-        target = f"{walked} {document.id}" if document else walked
-        raise NotFound(
-            f"Mode {name} needs the graph {walked!r}, which {who}: build that graph, or choose "
-            "another mode.",
-            advice=f"Run `fabula build {target} --collection {self.name}`.",
-        )
+        refuse_unbuilt(query.modes, self.store, filters, document)
 
-    def _run(
-        self,
-        names: str | Sequence[str] | None,
-        listener: Listener | None,
-        rebuild: bool = False,
-        strict: bool = False,
-        dry: bool = False,
-        models: ModelFactory | None = None,
-        stop: Stop | None = None,
-        batch: BatchOptions | None = None,
-        estimate: BatchEstimate | None = None,
-        cluster: WorkerCluster | None = None,
-    ) -> BuildRun:
-        from fabula.build.outcome import SilentListener
+    def _run(self, names: str | Sequence[str] | None, **options: Unpack[BuildOptions]) -> BuildRun:
         from fabula.build.run import BuildRun
 
         self._refuse_place()
-        if batch and cluster:
+        if options.get("batch") and options.get("cluster"):
             raise SettingsError("Batches and workers are two ways to build: choose one of them.")
-        models = models or self.models
+        models = self.models
         names = self.settings.graphs if names is None else names
         requested = [graph(name).name for name in ([names] if isinstance(names, str) else names)]
         if of_collection := [name for name in requested if graph(name).build_collection]:
@@ -1275,6 +1019,7 @@ class Collection:
             )
         if models.offline:
             refuse_without_model(requested)
+        stop = options.setdefault("stop", Stop())
         self.app.store_of(self.name, stop)
         space = self.space()
         if space and (space.has_documents or space.phase):
@@ -1286,19 +1031,4 @@ class Collection:
                 LOG.warning("%s", describe_other_prefix(space, self.models.space_name))
         if space is None:
             refuse_collection(self.name)
-        stop = stop or Stop()
-        models = models.view(stop=stop)
-        return BuildRun(
-            store=self.store,
-            models=models,
-            collection=self.name,
-            names=requested,
-            listener=listener or SilentListener(),
-            rebuild=rebuild,
-            strict=strict,
-            dry=dry,
-            stop=stop,
-            rounds=models.batch_rounds(batch) if batch and not dry else None,
-            estimate=estimate,
-            cluster=cluster,
-        )
+        return BuildRun(self.store, models.view(stop=stop), self.name, requested, **options)

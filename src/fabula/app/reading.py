@@ -28,8 +28,6 @@ CHUNK = re.compile(r"\d{1,9}")
 SPAN = re.compile(r"(\d{1,9})-(\d{1,9})")
 CHARACTERS = re.compile(rf"{SPAN.pattern}(?:, *{SPAN.pattern})*")
 """One span or several, as citations print them."""
-END = 10**9
-"""A character after the end of any text."""
 MAX_NAMED_PLACES = 30
 """How many of several places of one name are listed."""
 
@@ -120,7 +118,7 @@ def read(store: Store, document: Entry, at: str = "") -> Reading:
         rows = whole.find_chunks_of_spans(document, spans)
         if all(any(_overlaps(span, row) for row in rows) for span in spans):
             return _read_around(store, document, sorted(spans))
-        end = max((row["end"] for row in whole.find_chunks(document, 0, END)), default=0)
+        end = max((row["end"] for row in whole.find_chunks(document)), default=0)
         raise NotFound(f"{document.title} has no characters {at}: it ends at {end}.")
     place = store.find_place(document, at, int(at) if CHUNK.fullmatch(at) else -1)
     if place is None:
@@ -147,7 +145,7 @@ def find_span(store: Store, document: Entry, at: str) -> tuple[int, int]:
 
     """
     structure = store.whole.structure(document)
-    rows = store.whole.find_chunks(document, 0, END)
+    rows = store.whole.find_chunks(document)
     spans = find_labelled(structure, at, rows[-1]["end"] if rows else 0)
     if len(spans) > 1:
         raise _several(at, document, [f"characters {start}-{end}" for start, end in spans])

@@ -19,8 +19,6 @@ from fabula.text.names import quote_name
 
 SHARE = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,4})?)\s*%")
 NUMBER = re.compile(r"[0-9]{1,9}")
-END = 10**9
-"""A character after the end of any text."""
 MIN_PHRASE_CHARACTERS = 6
 """Of words that are looked for in the text: a shorter piece is in too many places."""
 _APOSTROPHES = "['’‘ʼ]"
@@ -116,7 +114,7 @@ def _find_phrase(store: Store, document: Entry, words: str, length: int) -> Read
     # A quotation is often given without the comma that the book prints before its mark.
     sought = words.strip(f"{_MARKS[1:-1]} ").split()
     if len(words) >= MIN_PHRASE_CHARACTERS and len(sought) > 1:
-        text = "".join(row["text"] for row in store.find_chunks(document, 0, END))
+        text = "".join(row["text"] for row in store.find_chunks(document))
         matches = re.finditer(r"\s+".join(map(_pattern, sought)), text, re.IGNORECASE)
         if match := next(matches, None):
             again = " (the first place that has these words)" if next(matches, None) else ""

@@ -14,9 +14,9 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from fabula.ask.answer import Answer
-from fabula.ask.checked_quotation import CheckedQuotation, WeakCitation
-from fabula.ask.passage_quotes import quote_cited
 from fabula.ask.query import Query
+from fabula.ask.quotations.checked import CheckedQuotation, WeakCitation
+from fabula.ask.quotations.passage_quotes import quote_cited
 from fabula.ask.scope import QuestionScope
 from fabula.config.settings import Settings
 from fabula.graph.hits import (

@@ -9,10 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from fabula.app.catalogue import find_document
+from fabula.app.reading_place import check_place
+from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.load.chapters import chapter_number
 
+if TYPE_CHECKING:
+    from fabula.store import Store
+
+MIN_VOLUMES = 2
+"""Documents of which a series has at least."""
 MAX_VOLUMES = 20
 """Volumes that are searched one after the other."""
 _NUMBERED = re.compile(
@@ -37,6 +46,28 @@ class ReadVolumes:
         """Return what was understood, for people."""
         titles = ", ".join(entry.title for entry in self.entries)
         return f"{titles} (the documents are in the order of their {self.order})"
+
+
+def find_read_volumes(store: Store, collection: str, place: str) -> ReadVolumes | None:
+    """Return the documents up to the one that a place names; None if it names none of several.
+
+    Raises:
+        NotFound: Several documents have the name, or too many would be searched.
+
+    """
+    if store.count(collection, MIN_VOLUMES)[0] < MIN_VOLUMES:
+        return None
+    matches = store.find_named(collection, check_place(place), MIN_VOLUMES)
+    if not matches:
+        return None
+    volume = matches[0] if len(matches) == 1 else find_document(store, collection, place)
+    volumes = read_up_to(list(store.documents(collection)), volume)
+    if len(volumes.entries) > MAX_VOLUMES:
+        raise NotFound(
+            f"{len(volumes.entries)} documents come up to {volume.title}; at most "
+            f"{MAX_VOLUMES} can be asked together: ask one of them with --document."
+        )
+    return volumes
 
 
 def order_volumes(entries: Sequence[Entry]) -> tuple[list[Entry], str]:

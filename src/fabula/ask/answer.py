@@ -8,7 +8,7 @@ from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from fabula.ask.checked_quotation import CheckedAnswer, CheckedQuotation, WeakCitation
+from fabula.ask.quotations.checked import CheckedAnswer, CheckedQuotation, WeakCitation
 from fabula.ask.scope import EVERYTHING, AskedTurn, QuestionScope
 from fabula.errors import FabulaError
 from fabula.graph.hits import Hit, Passage, Quote, locate
@@ -118,7 +118,7 @@ AnswerPieces = Iterator[Reply | Passage | ShorterContext]
 
 
 class AnswerCheck(Protocol):
-    """What verifies a written answer: `fabula.ask.quotation_check.QuotationCheck`."""
+    """What verifies a written answer: `fabula.ask.quotations.check.QuotationCheck`."""
 
     def finish(
         self,

@@ -25,9 +25,9 @@ from fabula.ask.context_budget import (
 )
 from fabula.ask.mode_runs import prepare_modes
 from fabula.ask.offline_answer import ExactQuotations, answer_offline
-from fabula.ask.passage_quotes import write_quotes
 from fabula.ask.protocols import AnswerReader, QuestionModels, QuestionReader
 from fabula.ask.query import Query
+from fabula.ask.quotations.passage_quotes import write_quotes
 from fabula.ask.retrieve import RetrievalResult, retrieve
 from fabula.ask.scope import QuestionScope
 from fabula.errors import ModelError
@@ -156,7 +156,7 @@ def write_answer(
     check: AnswerCheck = ExactQuotations(query.quotations)
     if not models.offline:
         # What compares quotations is imported where there is a model alone.
-        from fabula.ask.quotation_check import QuotationCheck
+        from fabula.ask.quotations.check import QuotationCheck
 
         check = QuotationCheck(query.quotations, store, filters, context, structures)
         pieces = check.hold_back(pieces)

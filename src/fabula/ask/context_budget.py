@@ -21,7 +21,7 @@ from fabula.models import Turn
 from fabula.text import tokens
 
 if TYPE_CHECKING:
-    from fabula.models.endpoint_errors import EndpointError
+    from fabula.models.endpoint.errors import EndpointError
 
 LOG = logging.getLogger("fabula")
 ROOMY_TOKENS = 6000
@@ -94,7 +94,7 @@ def _other_tokens(query: Query, history: Sequence[Turn]) -> int:
 def prompt_error(error: ModelError) -> EndpointError | None:
     """Return what the endpoint said, if it refused a prompt as too long for the model."""
     # Imported here, as the client of endpoints takes long to import.
-    from fabula.models.endpoint_errors import error_reported
+    from fabula.models.endpoint.errors import error_reported
 
     reported = error_reported(error)
     return reported if reported is not None and reported.too_long else None

@@ -10,8 +10,9 @@ from pydantic import ValidationError
 from fabula.ask.modes import mode
 from fabula.ask.protocols import QuestionModels, QuestionReader
 from fabula.ask.query import Query
-from fabula.errors import SettingsError, did_you_mean, first_problem
+from fabula.errors import NotFound, SettingsError, did_you_mean, first_problem
 from fabula.graph import TEXT
+from fabula.graph.entries import Entry
 from fabula.graph.hits import Filters
 from fabula.graph.installed import graph, graphs
 from fabula.graph.mode import ModeRun, Tools
@@ -64,6 +65,26 @@ def count_parts(store: QuestionReader, names: Collection[str], filters: Filters)
     whole = [name for name in requested if name in graphs() and graphs()[name].build_collection]
     present = store.count_parts(filters.collection, "", whole) if whole else {}
     return counts | dict.fromkeys(present, counts.get(TEXT, 0))
+
+
+def refuse_unbuilt(
+    names: Sequence[str], store: QuestionReader, filters: Filters, document: Entry | None
+) -> None:
+    """Raise NotFound if the graph of no mode is built, for a question that found nothing."""
+    required = {name: mode(name).graph for name in names}
+    counts = count_parts(store, set(required.values()), filters)
+    if any(not name or name in counts for name in required.values()):
+        return
+    name, walked = next(iter(required.items()))
+    collection, target = filters.collection, walked
+    who = f"no document of collection {collection!r} has"
+    if document:
+        who, target = f"{document.title} does not have", f"{walked} {document.id}"
+    raise NotFound(
+        f"Mode {name} needs the graph {walked!r}, which {who}: build that graph, or choose another "
+        "mode.",
+        advice=f"Run `fabula build {target} --collection {collection}`.",
+    )
 
 
 def mode_options(name: str, query: Query) -> dict[str, Any]:

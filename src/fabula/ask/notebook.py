@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from fabula.ask.checked_quotation import CheckedQuotation
+from fabula.ask.quotations.checked import CheckedQuotation
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit, Passage, Quote, describe_place
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fabula.ask.answer import escape_citations
-from fabula.ask.checked_quotation import CheckedAnswer, CheckedQuotation
-from fabula.ask.passage_quotes import MAX_QUOTES, rank_quotes, read_question_form
 from fabula.ask.protocols import AnswerReader
 from fabula.ask.query import Quotations
 from fabula.ask.question_form import Asks, QuestionForm, content_terms
+from fabula.ask.quotations.checked import CheckedAnswer, CheckedQuotation
+from fabula.ask.quotations.passage_quotes import MAX_QUOTES, rank_quotes, read_question_form
 from fabula.graph.hits import Filters, Hit, Passage, Quote, Source, read_hit
 from fabula.graph.queries import read_statement
 from fabula.text.folding import search_words
@@ -219,7 +219,7 @@ def quotations_of(text: str, quotes: Sequence[Quote]) -> Iterator[CheckedQuotati
 
 @dataclass(frozen=True, slots=True)
 class ExactQuotations:
-    """Verifies an answer that no model wrote; `fabula.ask.quotation_check` does the others.
+    """Verifies an answer that no model wrote; `fabula.ask.quotations.check` does the others.
 
     That module, and what it compares with, takes longer to import than an offline answer to find.
     """

@@ -36,9 +36,9 @@ from fabula.errors import BudgetSpent, ClusterError, SettingsError, WorkerLost
 from fabula.graph import Part
 from fabula.load.content import FileContent
 from fabula.load.source import DocumentSource
-from fabula.models.address import is_on_loopback
 from fabula.models.cache import ReplyCache
 from fabula.models.counted import Meter
+from fabula.models.endpoint.address import is_on_loopback
 from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.progress import Progress
 from fabula.models.usage import Usage

@@ -1,17 +1,17 @@
 """Run builds (`fabula.graph.builds`): models are asked in threads, builds go on in one.
 
 As soon as all that a build waits for is answered, it goes on, whatever else is still asked. Where
-replies come by a batch, all builds go on as far as they can without them.
+replies come by a batch (`Rounds`), all builds go as far as they can, and rest until more are there.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from fabula.errors import BadReply, ReplyPending
 from fabula.graph.builds import (
@@ -24,7 +24,6 @@ from fabula.graph.builds import (
     Start,
     Started,
 )
-from fabula.graph.method import BuildWork
 from fabula.models import Chat
 from fabula.models.batching import warn_of_cut_texts
 from fabula.models.parallel import TaskGroup
@@ -41,28 +40,54 @@ BEGUN = 0.5
 """By how much further calls of a build go before the first ones of others of their priority."""
 
 
-def run(
-    build: Build[Out], work: BuildWork, models: Models, job: TaskGroup, progress: Progress
-) -> Out:
+@dataclass(frozen=True, slots=True)
+class Scoped(Generic[Out]):
+    """A build with models of its own, as that of one part: it fails without what goes on beside it.
+
+    Attributes:
+        build: The build.
+        models: They answer its requests, and their meter counts these.
+        saved: The calls that the build has made unnecessary, by step; counted once it has ended.
+        places: Where the texts are that it embeds, by text, for warnings.
+
+    """
+
+    build: Build[Out]
+    models: Models
+    saved: Mapping[str, int] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
+
+
+def run(scoped: Scoped[Out], job: TaskGroup, progress: Progress) -> Out:
     """Return what a build returns; all that it wants of models is asked side by side.
 
     Args:
-        build: The build.
-        work: What the build was given; the calls that it has saved are counted.
-        models: The models that are asked.
+        scoped: The build.
         job: Runs the calls; once it has failed, the build ends with its failure.
         progress: Told of each piece of a step.
 
     Raises:
-        ReplyPending: Replies come by a batch, and the build can't go on without them.
         BaseException: What the build raises, or has begun and not waited for.
 
     """
-    result = _Driver(models, job, progress).run(build)
-    for step, calls in work.saved.items():
-        if calls:
-            models.meter.add(step, Usage(saved=calls))
+    driver = _Driver(scoped, job, progress)
+    driver.go()
+    assert driver.whole.is_done, "A build waits for nothing."
+    result: Out = driver.whole.outcome[0]
     return result
+
+
+@dataclass(eq=False, slots=True)
+class _Scope:
+    """A `Scoped` build that is under way."""
+
+    scoped: Scoped[Any]
+    job: TaskGroup
+    """Runs its calls, and ends with it."""
+    root: _Running
+    chats: dict[tuple[Role, str], Chat] = field(default_factory=dict)
+    cut: dict[str, int] = field(default_factory=dict)
+    is_over: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -70,6 +95,7 @@ class _Running(Started[Any]):
     """A build that is under way."""
 
     build: Build[Any] | None = None
+    scope: _Scope | None = None
     step: str = ""
     waiting: list[tuple[_Wait, int]] = field(default_factory=list)
     """Who waits for its result, and for which answer."""
@@ -89,62 +115,94 @@ class _Wait:
 
 
 class _Driver:
-    def __init__(self, models: Models, job: TaskGroup, progress: Progress) -> None:
-        self._models, self._job, self._progress = models, job, progress
+    def __init__(self, scoped: Scoped[Any], job: TaskGroup, progress: Progress) -> None:
+        self._job, self._progress = job, progress
         self._ready: deque[tuple[_Running, Any, BaseException | None]] = deque()
         self._arrived: SimpleQueue[tuple[_Wait, int, Future[Any]]] = SimpleQueue()
-        self._chats: dict[tuple[Role, str], Chat] = {}
         self._asked = 0
-        self._pending: ReplyPending | None = None
+        self.whole = self._open(scoped)
+        self._ready.append((self.whole, None, None))
 
-    def run(self, build: Build[Out]) -> Out:
-        whole = _Running(build=build)
-        self._ready.append((whole, None, None))
-        while not whole.is_done:
+    def go(self) -> None:
+        """Go on until the build has ended, or waits for nothing that is asked."""
+        while not self.whole.is_done:
             while self._ready:
                 self._advance(*self._ready.popleft())
-            if whole.is_done:
-                break
-            if not self._asked:
-                assert self._pending, "A build waits for nothing."
-                raise self._pending
+            if self.whole.is_done or not self._asked:
+                return
             self._take_in(*self._arrived.get())
-        result: Out = whole.outcome[0]
-        return result
+
+    def _open(self, scoped: Scoped[Any]) -> _Running:
+        running = _Running(build=scoped.build)
+        running.scope = _Scope(scoped, self._job.part(), running)
+        return running
 
     def _advance(self, running: _Running, value: Any, error: BaseException | None) -> None:
+        assert running.build and running.scope
         if self._job.failure is not None:
             raise self._job.failure
-        assert running.build
+        scope = running.scope
+        if scope.is_over:
+            return
+        if scope.job.failure is not None:
+            # One of its calls has failed, so that no other one is made.
+            self._fail(scope.root, scope.job.failure)
+            return
         try:
             wanted = running.build.send(value) if error is None else running.build.throw(error)
         except StopIteration as end:
             self._end(running, end.value)
-        except BaseException as failure:
-            if not running.waiting:
-                raise
-            running.error = failure
-            for wait, _ in running.waiting:
-                self._throw(wait, failure)
+        except BaseException as failure:  # noqa: BLE001  whoever waits for it gets it
+            self._fail(running, failure)
         else:
             if isinstance(wanted, Start):
-                started = _Running(build=wanted.build)
+                started = _Running(build=wanted.build, scope=scope)
                 self._ready.append((started, None, None))
                 self._ready.append((running, started, None))
             else:
                 self._want(running, wanted)
 
+    def _fail(self, running: _Running, failure: BaseException) -> None:
+        if not running.waiting:
+            raise failure
+        running.error = failure
+        scope = running.scope
+        if scope is not None and scope.root is running:
+            scope.is_over = True
+            scope.job.fail(failure)
+            self._warn(scope)
+        for wait, _ in running.waiting:
+            self._throw(wait, failure)
+
     def _end(self, running: _Running, result: Any) -> None:
         running.outcome.append(result)
+        scope = running.scope
+        assert scope
+        meter = scope.scoped.models.meter
+        if scope.root is running:
+            scope.is_over = True
+            for step, calls in scope.scoped.saved.items():
+                if calls:
+                    meter.add(step, Usage(saved=calls))
+            self._warn(scope)
         if running.step:
-            self._progress.done(running.step, self._models.meter.total())
+            self._progress.done(running.step, meter.total())
         for wait, row in running.waiting:
             self._answer(wait, row, result)
 
+    def _warn(self, scope: _Scope) -> None:
+        if scope.cut:
+            models, places = scope.scoped.models, scope.scoped.places
+            warn_of_cut_texts(scope.cut, models.embedder.model, places)
+
     def _want(
-        self, running: _Running, wanted: Sequence[Request | Piece[Any] | Started[Any] | Build[Any]]
+        self,
+        running: _Running,
+        wanted: Sequence[Request | Piece[Any] | Scoped[Any] | Started[Any] | Build[Any]],
     ) -> None:
         wait = _Wait(running, [None] * len(wanted), len(wanted))
+        scope = running.scope
+        assert scope
         if not wanted:
             self._ready.append((running, [], None))
         pieces = Counter(each.step for each in wanted if isinstance(each, Piece))
@@ -153,17 +211,19 @@ class _Driver:
         for row, each in enumerate(wanted):
             match each:
                 case RejectRequest():
-                    chat = self._chat(each)
+                    chat = self._chat(scope, each)
                     chat.reject(each.rejected.prompt, forget=each.rejected.forget)
                     self._answer(wait, row, None)
                 case ChatRequest() | EmbedRequest():
-                    self._ask(each, wait, row)
+                    self._ask(scope, each, wait, row)
                 case _Running():
                     self._await(each, wait, row)
                 case Piece():
-                    self._begin(_Running(build=each.build, step=each.step), wait, row)
+                    self._begin(_Running(build=each.build, scope=scope, step=each.step), wait, row)
+                case Scoped():
+                    self._begin(self._open(each), wait, row)
                 case Generator():
-                    self._begin(_Running(build=each), wait, row)
+                    self._begin(_Running(build=each, scope=scope), wait, row)
                 case _:
                     raise TypeError(f"A build can't want {each!r}.")
 
@@ -191,48 +251,95 @@ class _Driver:
             wait.is_over = True
             self._ready.append((wait.running, None, error))
 
-    def _ask(self, request: ChatRequest | EmbedRequest, wait: _Wait, row: int) -> None:
+    def _ask(
+        self, scope: _Scope, request: ChatRequest | EmbedRequest, wait: _Wait, row: int
+    ) -> None:
         priority: float = EMBED
         if isinstance(request, ChatRequest):
             # What was begun is ended first: a hopeless model fails before all is asked for once.
             priority = request.priority - BEGUN * wait.running.has_asked
             wait.running.has_asked = True
         self._asked += 1
-        future = self._job.submit(priority, self._do, request)
+        future = scope.job.submit(priority, self._do, scope, request)
         future.add_done_callback(lambda done: self._arrived.put((wait, row, done)))
 
     def _take_in(self, wait: _Wait, row: int, future: Future[Any]) -> None:
         self._asked -= 1
         try:
             answer = future.result()
-        except ReplyPending as error:
-            self._pending = error
         except BaseException as error:  # noqa: BLE001  the build may have something to close
             self._throw(wait, error)
         else:
-            if isinstance(answer, BadReply):
-                self._throw(wait, answer)
-            else:
-                self._answer(wait, row, answer)
+            self._settle(wait, row, answer)
 
-    def _do(self, request: ChatRequest | EmbedRequest) -> Any:
-        """Ask a model; on a worker. A reply of no use is returned: the job goes on."""
-        if isinstance(request, EmbedRequest):
-            return self._embed(request.texts)
+    def _settle(self, wait: _Wait, row: int, answer: Any) -> None:
+        if isinstance(answer, BadReply):
+            self._throw(wait, answer)
+        else:
+            self._answer(wait, row, answer)
+
+    def _do(self, scope: _Scope, request: ChatRequest | EmbedRequest) -> Any:
+        """Ask a model. A reply of no use is returned: the job goes on."""
         try:
-            return complete(self._chat(request), request.prompt)
+            if isinstance(request, EmbedRequest):
+                return self._embed(scope, request.texts)
+            return complete(self._chat(scope, request), request.prompt)
         except BadReply as error:
+            if isinstance(request, EmbedRequest):
+                raise
             return error
 
-    def _chat(self, request: ChatRequest | RejectRequest) -> Chat:
+    def _chat(self, scope: _Scope, request: ChatRequest | RejectRequest) -> Chat:
         """Return the chat of a step; two threads may make it, and either will do."""
         key = (request.role, request.step)
-        if key not in self._chats:
-            self._chats[key] = self._models.chat(*key)
-        return self._chats[key]
+        if key not in scope.chats:
+            scope.chats[key] = scope.scoped.models.chat(*key)
+        return scope.chats[key]
 
-    def _embed(self, texts: Sequence[str]) -> list[Vector]:
-        embedder = self._models.embedder
-        embeddings = embedder.embed(texts, "passage")
-        warn_of_cut_texts(embeddings.cut, embedder.model, {})
+    def _embed(self, scope: _Scope, texts: Sequence[str]) -> list[Vector]:
+        embeddings = scope.scoped.models.embedder.embed(texts, "passage")
+        scope.cut.update(embeddings.cut)
         return list(embeddings.vectors)
+
+
+class Rounds(_Driver):
+    """Runs a build as far as there are replies, round after round; between them it rests.
+
+    Models are asked in the thread that runs it. They answer at once, or by ReplyPending: such a
+    request is made again in the next round.
+    """
+
+    def __init__(self, scoped: Scoped[Any], job: TaskGroup, progress: Progress) -> None:
+        super().__init__(scoped, job, progress)
+        self._later: list[tuple[_Scope, ChatRequest | EmbedRequest, _Wait, int]] = []
+
+    def resume(self, job: TaskGroup) -> Started[Any]:
+        """Do a round in a job; the result is there once the build has ended.
+
+        Raises:
+            BaseException: What the build raises, or has begun and not waited for.
+
+        """
+        self._job = job
+        asked, self._later = self._later, []
+        for each in asked:
+            self._ask(*each)
+        self.go()
+        return self.whole
+
+    def _ask(
+        self, scope: _Scope, request: ChatRequest | EmbedRequest, wait: _Wait, row: int
+    ) -> None:
+        if self._job.failure is not None:
+            raise self._job.failure
+        if scope.is_over or scope.job.failure is not None:
+            return
+        try:
+            answer = self._do(scope, request)
+        except ReplyPending:
+            self._later.append((scope, request, wait, row))
+        except BaseException as error:  # noqa: BLE001  the build may have something to close
+            scope.job.fail(error)
+            self._throw(wait, error)
+        else:
+            self._settle(wait, row, answer)

@@ -8,59 +8,42 @@ worker on another machine can do this step with models of its own:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fabula.build.driver import run
+from fabula.build.driver import Rounds, Scoped, run
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan, GraphPlan
 from fabula.config.model_factory import ModelFactory
-from fabula.errors import ReplyPending
 from fabula.graph import Edge, Gap, Node, Part
+from fabula.graph.builds import Build, Start, Started
+from fabula.graph.calls import Calls
 from fabula.graph.extraction import RULES
-from fabula.graph.gaps import GapLimit, Missing
+from fabula.graph.gaps import GapLimit
 from fabula.graph.installed import graph as installed_graph
 from fabula.graph.method import BuildText, BuildWork, Built, Graph, PieceListener
 from fabula.graph.parts import part_of, piece_of, text_part
-from fabula.models.batching import warn_of_cut_texts
 from fabula.models.counted import Meter
 from fabula.models.parallel import TaskGroup
 from fabula.models.progress import Progress
+from fabula.models.roles import Models
 from fabula.text.chunk import split
 from fabula.text.document import Chunk
 
 PartListener = Callable[[Part, int], None]
 """Given each part as soon as it is made, and before that pieces of it where its graph gives them
 (`Part.is_whole`), with the number of dimensions of an embedding; returns at once, in any thread."""
-EMBEDDING_PRIORITY = 0
-"""The priority of chunks' embeddings, the highest: everything else depends on them."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Context:
-    """What the parts of one owner are made with."""
-
-    models: ModelFactory
-    job: TaskGroup
-    progress: Progress
-    meter: Meter
-    strict: bool
-    dry: bool
-
-    def limit(self, graph: Graph[Any], owner: str) -> GapLimit:
-        """Return what counts the gaps of a graph, which is named in the log with its owner."""
-        return GapLimit(f"{graph.name} of {owner}", strict=self.strict)
 
 
 def make(
-    plan: DocumentPlan,
+    plan: DocumentPlan | CollectionPlan,
     models: ModelFactory,
     progress: Progress,
     meter: Meter,
     within: TaskGroup | None = None,
     listener: PartListener | None = None,
 ) -> BuiltParts:
-    """Make the parts of a document: its chunks, if they are new, and then graph after graph.
+    """Make the parts of a document, or that of a collection's own graph.
 
     Args:
         plan: What to make, and from what.
@@ -68,129 +51,138 @@ def make(
         progress: Told of each step.
         meter: Counts what models are asked.
         within: The job of the run that this is part of; it fails with it.
-        listener: Given each part as soon as it is made, and pieces of it before; None where all
-            are wanted together at the end.
+        listener: Given each part of a document as soon as it is made, and pieces of it before; None
+            where all are wanted together at the end.
 
     Raises:
         BadReply: A model did not give more pieces of a graph than may be missing.
         ModelError: A model can't be asked.
-        ReplyPending: Replies come by a batch. All calls that can be made without them have been
-            collected, those of all graphs.
         Stopped: The run was stopped.
 
     """
     with TaskGroup(models.workers, within=within) as job:
-        context = _Context(models, job, progress, meter, plan.strict, plan.dry)
-        parts: list[Part] = []
-        chunks = plan.chunks
-        if plan.text_recipe is not None:
-            text_of_document, chunks = _make_text(plan, context)
-            parts.append(text_of_document)
-            if listener is not None:
-                listener(text_of_document, len(chunks[0].embedding))
-        built: dict[str, Part] = {}
-        pending: dict[str, ReplyPending] = {}
-        for step in plan.graphs:
-            if waits_for := [pending[name] for name in step.below if name in pending]:
-                pending[step.name] = waits_for[0]
-                continue
-            below = {name: built.get(name) or plan.unchanged[name] for name in step.below}
-            text = BuildText(plan.document, chunks, below, step.decisions, step.layers)
-            try:
-                built[step.name] = _make_graph(step, text, context, listener)
-                if listener is not None:
-                    listener(built[step.name], len(chunks[0].embedding))
-            except ReplyPending as error:
-                # The other graphs go on: one batch takes the calls of all of them.
-                pending[step.name] = error
-        if pending:
-            raise next(iter(pending.values()))
-    return BuiltParts((*parts, *built.values()), len(chunks[0].embedding))
+        return run(_scoped(plan, models.models, meter, listener), job, progress)
 
 
-def make_collection(
-    plan: CollectionPlan,
-    models: ModelFactory,
+def make_in_rounds(
+    plan: DocumentPlan | CollectionPlan,
+    models: Callable[[Meter], Models],
     progress: Progress,
     meter: Meter,
-    within: TaskGroup | None = None,
-) -> BuiltParts:
-    """Make the part of a collection's own graph; the arguments are those of `make`."""
-    with TaskGroup(models.workers, within=within) as job:
-        context = _Context(models, job, progress, meter, plan.strict, plan.dry)
-        build_models = models.models(meter, dry=plan.dry)
-        assert plan.graph.build_collection
-        work = BuildWork(context.limit(plan.graph, plan.reader.collection))
-        build = plan.graph.build_collection(
-            plan.reader, plan.options, build_models, plan.known, work
-        )
-        built = run(build, work, build_models, job, progress)
-    part = part_of(plan.graph, plan.reader, built, plan.recipe, meter.usage())
+    job: TaskGroup,
+) -> Rounds:
+    """Return what makes the same as `make`, in rounds and without threads.
+
+    Args:
+        plan: What to make, and from what.
+        models: Returns models whose calls a meter counts, which answer now or by ReplyPending.
+        progress: Told of each step.
+        meter: Counts what models are asked.
+        job: The job of the first round.
+
+    """
+    return Rounds(_scoped(plan, models, meter, None), job, progress)
+
+
+def _scoped(
+    plan: DocumentPlan | CollectionPlan,
+    models: Callable[[Meter], Models],
+    meter: Meter,
+    listener: PartListener | None,
+) -> Scoped[BuiltParts]:
+    own = models(meter)
+    if isinstance(plan, CollectionPlan):
+        return Scoped(_make_collection(plan, own), own)
+    return Scoped(_DocumentBuild(plan, models, meter, listener).make(), own)
+
+
+def _make_collection(plan: CollectionPlan, models: Models) -> Build[BuiltParts]:
+    assert plan.graph.build_collection
+    owner = f"{plan.graph.name} of {plan.reader.collection}"
+    work = BuildWork(GapLimit(owner, strict=plan.strict))
+    build = plan.graph.build_collection(plan.reader, plan.options, models, plan.known, work)
+    [built] = yield [Scoped(build, models, work.saved)]
+    part = part_of(plan.graph, plan.reader, built, plan.recipe, models.meter.usage())
     return BuiltParts((part,), plan.dimensions)
 
 
-def _make_text(plan: DocumentPlan, context: _Context) -> tuple[Part, tuple[Chunk, ...]]:
-    """Cut the text into chunks; those that the store has already keep their embeddings."""
-    assert plan.text_recipe is not None
-    meter = Meter(context.meter)
-    previous = {chunk.id: chunk for chunk in plan.chunks}
-    tokens = plan.text_recipe["settings"]["chunk_tokens"]
-    chunks = split(plan.document, tokens, [chunk.text for chunk in previous.values()])
-    embedded = [
-        replace(chunk, embedding=previous[chunk.id].embedding) if chunk.id in previous else chunk
-        for chunk in chunks
-    ]
-    embedded = _embed(embedded, plan.document.title, context, meter)
-    part = text_part(plan.document, embedded, plan.text_recipe, meter.usage())
-    return part, tuple(embedded)
+@dataclass(frozen=True, slots=True)
+class _DocumentBuild:
+    """The build of all parts of one document."""
 
+    plan: DocumentPlan
+    models: Callable[[Meter], Models]
+    """Returns models whose calls a meter counts: each part has its own."""
+    meter: Meter
+    listener: PartListener | None
 
-def _embed(chunks: Sequence[Chunk], title: str, context: _Context, meter: Meter) -> list[Chunk]:
-    """Return the chunks, all with embeddings, asked for in batches, side by side."""
-    missing = [chunk for chunk in chunks if not len(chunk.embedding)]
-    cut: dict[str, int] = {}
-    embedder = context.models.counted_embedder(meter, dry=context.dry)
-    size = embedder.batch
-    batches = [missing[start : start + size] for start in range(0, len(missing), size)]
+    def make(self) -> Build[BuiltParts]:
+        """Make the chunks, if they are new, and then each graph once those below it are there."""
+        plan, chunks = self.plan, self.plan.chunks
+        parts: list[Part] = []
+        if plan.text_recipe is not None:
+            text, chunks = yield from self._make_text()
+            parts.append(text)
+            self._give(text, chunks)
+        graphs: dict[str, Started[Part]] = {}
+        for step in plan.graphs:
+            below = {name: graphs[name] for name in step.below if name in graphs}
+            graphs[step.name] = yield Start(self._make_graph(step, chunks, below))
+        parts += yield [*graphs.values()]
+        return BuiltParts((*parts,), len(chunks[0].embedding))
 
-    def embed(batch: Sequence[Chunk]) -> list[Chunk]:
-        embeddings = embedder.embed([chunk.text.strip() for chunk in batch], "passage")
-        context.progress.done("embeddings", meter.total())
-        cut.update(embeddings.cut)
-        rows = zip(batch, embeddings.vectors, strict=True)
-        return [replace(chunk, embedding=row) for chunk, row in rows]
+    def _make_text(self) -> Build[tuple[Part, tuple[Chunk, ...]]]:
+        """Cut the text into chunks; those that the store has already keep their embeddings."""
+        plan = self.plan
+        assert plan.text_recipe is not None
+        models = self.models(Meter(self.meter))
+        previous = {chunk.id: chunk.embedding for chunk in plan.chunks}
+        tokens = plan.text_recipe["settings"]["chunk_tokens"]
+        chunks = split(plan.document, tokens, [chunk.text for chunk in plan.chunks])
+        new = {chunk.text.strip(): chunk for chunk in chunks if chunk.id not in previous}
+        title = plan.document.title
+        places = {text: f"{title}: passage {chunk.index + 1:,}" for text, chunk in new.items()}
+        embed = Calls(models, BuildWork()).embed([*new], {})
+        [vectors] = yield [Scoped(embed, models, places=places)]
+        embedded = tuple(
+            replace(
+                chunk,
+                embedding=previous[chunk.id]
+                if chunk.id in previous
+                else vectors[chunk.text.strip()],
+            )
+            for chunk in chunks
+        )
+        return text_part(plan.document, embedded, plan.text_recipe, models.meter.usage()), embedded
 
-    context.progress.expect("embeddings", len(batches))
-    done = context.job.each(EMBEDDING_PRIORITY, embed, batches)
-    places = {c.text.strip(): f"{title}: passage {c.index + 1:,}" for c in missing}
-    warn_of_cut_texts(cut, embedder.model, places)
-    embedded = {chunk.id: chunk for batch in done for chunk in batch}
-    return [embedded.get(chunk.id, chunk) for chunk in chunks]
-
-
-def _make_graph(
-    step: GraphPlan, text: BuildText, context: _Context, listener: PartListener | None
-) -> Part:
-    graph: Graph[Any] = installed_graph(step.name)
-    meter = Meter(context.meter)
-    models = context.models.models(meter, dry=context.dry)
-    pieces = _pass_on(listener, graph, text) if listener and not graph.inherits else None
-    limit = context.limit(graph, text.document.title)
-
-    work = BuildWork(limit, pieces)
-
-    def build() -> Built:
+    def _make_graph(
+        self, step: GraphPlan, chunks: tuple[Chunk, ...], made: Mapping[str, Started[Part]]
+    ) -> Build[Part]:
+        parts = dict(zip(made, (yield [*made.values()]), strict=True))
+        below = {name: parts.get(name) or self.plan.unchanged[name] for name in step.below}
+        text = BuildText(self.plan.document, chunks, below, step.decisions, step.layers)
+        graph: Graph[Any] = installed_graph(step.name)
+        models = self.models(Meter(self.meter))
+        limit = GapLimit(f"{graph.name} of {text.document.title}", strict=self.plan.strict)
+        pieces = _pass_on(self.listener, graph, text) if self.listener else None
+        work = BuildWork(limit, None if graph.inherits else pieces)
         assert graph.build
-        wanted = graph.build(text, step.options, models, step.known, work)
-        # Where it fails, its own calls end with it, and not those of the graphs after it.
-        with TaskGroup(context.models.workers, within=context.job) as job:
-            return run(wanted, work, models, job, context.progress)
+        try:
+            build = graph.build(text, step.options, models, step.known, work)
+            # Where it fails, its own calls end with it, and not those of the graphs beside it.
+            [built] = yield [Scoped(build, models, work.saved)]
+        except Exception as error:  # noqa: BLE001  those that are no fault are raised
+            fault = limit.note_fault(error)
+            rests_on = dict.fromkeys((chunk.id for chunk in chunks), 1.0)
+            gap = Gap(RULES, fault.why, (*rests_on,), rests_on)
+            built = Built((), (), gaps=(gap,), kept=work.kept)
+        part = part_of(graph, text, built, step.recipe, models.meter.usage())
+        self._give(part, chunks)
+        return part
 
-    built = limit.catch_fault(build)
-    if isinstance(built, Missing):
-        rests_on = dict.fromkeys((chunk.id for chunk in text.chunks), 1.0)
-        built = Built((), (), gaps=(Gap(RULES, built.why, (*rests_on,), rests_on),))
-    return part_of(graph, text, built, step.recipe, meter.usage())
+    def _give(self, part: Part, chunks: Sequence[Chunk]) -> None:
+        if self.listener is not None:
+            self.listener(part, len(chunks[0].embedding))
 
 
 def _pass_on(listener: PartListener, graph: Graph[Any], text: BuildText) -> PieceListener:

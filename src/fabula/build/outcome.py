@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from fabula.errors import FabulaError
-from fabula.graph import GAP, Gap, Part
+from fabula.graph import GAP, REPLIES, Gap, Part
 from fabula.graph.gaps import gaps_of
 from fabula.graph.installed import graphs
 from fabula.models.progress import Progress
@@ -83,7 +83,7 @@ def describe(outcome: Outcome, parts: Sequence[Part]) -> Outcome:
         for part in parts
         for node in part.nodes
         # The document is no part of itself, and a gap is what is missing.
-        if node.sources and node.label != GAP
+        if node.sources and node.label not in (GAP, REPLIES)
     )
     return replace(
         outcome,

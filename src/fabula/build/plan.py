@@ -59,7 +59,7 @@ class Planner:
             date as well.
         rebuild: Whether everything is made as if it came for the first time.
         strict: Passed on to the plans.
-        dry: Passed on to the plans.
+        dry: Whether placeholders stand for the models, whose vectors are others.
         progress: Told how much of what is there was read.
 
     """
@@ -161,7 +161,6 @@ class Planner:
             known=self._known_of_collection(graph, record, recipe),
             dimensions=space.dimensions if space else 1,
             strict=self.strict,
-            dry=self.dry,
         )
 
     # What is stale
@@ -276,7 +275,6 @@ class Planner:
             graphs=tuple(plans),
             unchanged={name: self._read(entry, name) for name in sorted(unchanged)},
             strict=self.strict,
-            dry=self.dry,
         )
 
     def _layers(
@@ -290,11 +288,20 @@ class Planner:
             raise Changed("Annotations were added or removed meanwhile: try again.")
         return layers
 
-    def _read(self, entry: Entry | None, name: str) -> Part:
+    def _read(
+        self, entry: Entry | None, name: str, *, replies: bool = False, edges: bool = True
+    ) -> Part:
         """Read a document's part; in a dry run its vectors are replaced by placeholders."""
         assert entry is not None
         owner = Owner(self.collection, name, entry.id)
-        part = read_part(self.store, owner, embeddings=True, report=self._report_read)
+        part = read_part(
+            self.store,
+            owner,
+            embeddings=True,
+            replies=replies,
+            edges=edges,
+            report=self._report_read,
+        )
         if not self.dry:
             return part
         # A dry run embeds by static vectors, which can't be compared with a model's.
@@ -321,7 +328,8 @@ class Planner:
         if record is None or self.rebuild or not is_reusable(record.made_from, recipe):
             return None
         try:
-            return self._read(entry, name)
+            edges = name != TEXT and installed_graphs()[name].reads_edges
+            return self._read(entry, name, replies=True, edges=edges)
         except (NotFound, Changed):  # removed or replaced a moment ago
             return None
 

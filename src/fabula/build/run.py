@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.build.commit import commit, hold_lock
 from fabula.build.early_writer import EarlyWriter
-from fabula.build.make import make_collection
-from fabula.build.outcome import Listener, Outcome, SilentProgress, describe
+from fabula.build.make import make, make_in_rounds
+from fabula.build.outcome import Listener, Outcome, SilentListener, SilentProgress, describe
 from fabula.build.plan import Planner
 from fabula.build.steps import LocalSteps, StepRunner
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan
@@ -31,7 +32,6 @@ from fabula.errors import (
     FabulaError,
     LoadError,
     NotFound,
-    ReplyPending,
     RuleError,
     ServerError,
     Stopped,
@@ -65,17 +65,22 @@ from fabula.text.document import Document
 
 if TYPE_CHECKING:
     from fabula.build.cluster import WorkerCluster
+    from fabula.build.driver import Rounds
     from fabula.models.batch_estimate import BatchEstimate
+    from fabula.models.batch_options import BatchOptions
     from fabula.models.batch_rounds import BatchRounds
     from fabula.models.batched import BatchCalls
+    from fabula.models.roles import Models
 
 PREPARED_SECONDS = 60.0
 """How long a run takes its collection for ready before it looks again. Looking costs a dozen round
 trips, as many as writing a small document."""
 MAX_PLANS = 5
 """How often what was changed while it was planned is planned before the build fails."""
-MAX_KEPT_DOCUMENTS = 64
-"""Documents that are kept in memory between the rounds of batches; others are read again."""
+MAX_KEPT_CHARACTERS = 30_000_000
+"""Of how many characters of text the builds may be that wait in memory for batches: sixty novels,
+in 1.1 GB (37 bytes a character, measured). Others begin again in each round, which may take a day:
+all documents need no more rounds than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,25 +91,61 @@ class _Work:
         planner: Decides what is to be made; all documents of the run share it.
         steps: Reads the document and makes its parts, here or elsewhere.
         job: The document's calls to models, which end with the run.
-        meter: Counts them.
         progress: Told of the document's steps, with the usage of all of them.
-        phases: Told which phase of its build begins.
-        models: The models that make it.
-        batch: Answers and collects its calls, where they are made by batches.
+        begun: What is kept of the document until it has ended.
 
     """
 
     planner: Planner
     steps: StepRunner
     job: TaskGroup
-    meter: Meter
     progress: Progress
+    begun: _Begun
+
+
+@dataclass(eq=False, slots=True)
+class _Begun:
+    """A document that has begun; where its build waits for batches, over several rounds.
+
+    Attributes:
+        phases: Told which phase of its build begins.
+        meter: Counts its calls to models.
+        models: Returns models that answer now or later; None for calls that are waited for.
+        batch: Answers and collects its calls, where they are made by batches.
+        document: What was read.
+        entries: What the store had of it when it was planned.
+        plan: What is to be made, while the build waits.
+        build: The build that waits.
+
+    """
+
     phases: _DocumentProgress
-    models: ModelFactory
-    batch: BatchCalls | None = None
+    meter: Meter
+    models: Callable[[Meter], Models] | None
+    batch: BatchCalls | None
+    began: float = field(default_factory=time.monotonic)
+    document: Document | None = None
+    entries: Sequence[Entry] = ()
+    plan: DocumentPlan | CollectionPlan | None = None
+    build: Rounds | None = None
+
+    def forget_build(self) -> None:
+        """Let the build begin again in the next round; it counts the same replies once more."""
+        self.plan = self.build = None
+        self.meter = self.phases.meter = Meter()
+        if self.batch is not None:
+            self.batch.used.clear()
 
 
-Task = Callable[[_Work], Outcome]
+@dataclass(eq=False, slots=True)
+class _Task:
+    """A document, or a collection's own graph, that a run takes through its steps."""
+
+    name: str
+    do: Callable[[_Work], Outcome]
+    begun: _Begun | None = None
+
+
 Plan = DocumentPlan | CollectionPlan | Entry | None
 """What is to be made; a document where nothing is, and None for a collection's own graph."""
 
@@ -176,43 +217,38 @@ class BuildRun:
         models: The models.
         collection: The collection that all sources go into.
         names: The graphs to build of each document.
-        listener: Told of each source and its steps.
-        rebuild: Whether everything is made as if it came for the first time.
-        strict: Whether a document fails where a model does not give a single piece of a graph.
-        dry: Whether nothing is written and no model asked: the outcomes are then an estimate.
-        stop: Once it is set nothing more is begun, and calls under way come to their end.
-        rounds: Sends the calls to models by batches; None to make them at once.
-        estimate: Counts the rounds and batches that a dry run would need.
-        cluster: Workers that read files and make parts; None to do it in this process. A
-            collection's own graph is made here in any case, as it reads the store.
 
+    The others are those of `BuildOptions`.
     """
 
     store: Store
     models: ModelFactory
     collection: str
     names: Collection[str]
-    listener: Listener
+    listener: Listener = field(default_factory=SilentListener)
     rebuild: bool = False
     strict: bool = False
     dry: bool = False
     stop: Stop = field(default_factory=Stop)
-    rounds: BatchRounds | None = None
+    batch: BatchOptions | None = None
     estimate: BatchEstimate | None = None
     cluster: WorkerCluster | None = None
     _text_locks: dict[str, threading.Lock] = field(default_factory=dict)
     """A lock for each text: of equal texts in one run the first comes in, the others are it."""
+    _kept: Counter[_Task] = field(default_factory=Counter)
+    """How many characters the documents have whose builds are kept between rounds."""
     _made: dict[str, tuple[str, str]] = field(default_factory=dict)
     """The id and the title of each document that this run has made, by the hash of its text."""
     _text_locks_lock: threading.Lock = field(default_factory=threading.Lock)
     _gate: Gate = field(default_factory=Gate)
-    _documents: dict[str, Document] = field(default_factory=dict)
-    """Documents that were read, by their sources."""
     _prepared: dict[int, float] = field(default_factory=dict)
     """When the collection was last made ready for embeddings, by their dimensions."""
     _preparing: threading.Lock = field(default_factory=threading.Lock)
-    _progress: dict[str, _DocumentProgress] = field(default_factory=dict)
-    """The progress of each source; a source is begun once, in whatever round."""
+
+    @cached_property
+    def rounds(self) -> BatchRounds | None:
+        """What sends the calls to models by batches; None to make them at once."""
+        return self.models.batch_rounds(self.batch) if self.batch and not self.dry else None
 
     def ingest(self, sources: Sequence[DocumentSource]) -> list[Outcome]:
         """Take in each source as a document.
@@ -232,62 +268,57 @@ class BuildRun:
                 ended.
 
         """
-        return self._run_all([(source.name, partial(self._ingest, source)) for source in sources])
+        return self._run_all(
+            [_Task(source.name, partial(self._ingest, source)) for source in sources]
+        )
 
     def build(self, entries: Sequence[Entry]) -> list[Outcome]:
         """Build the graphs of documents that the store has; their texts stay as they are."""
         return self._run_all(
-            [(entry.source, partial(self._build, entry, self.names)) for entry in entries]
+            [_Task(entry.source, partial(self._build, entry, self.names)) for entry in entries]
         )
 
     def retry(self, entries: Sequence[Entry]) -> list[Outcome]:
         """Build those graphs of documents again that have gaps; texts stay as they are."""
-        tasks: list[tuple[str, Task]] = []
+        tasks: list[_Task] = []
         for entry in entries:
             names = [name for name in graphs() if name in entry.graphs and entry.graphs[name].gaps]
-            tasks.append((entry.source, partial(self._build, entry, names)))
+            tasks.append(_Task(entry.source, partial(self._build, entry, names)))
         return self._run_all(tasks)
 
     def build_collection(self, graph: Graph[Any]) -> list[Outcome]:
         """Build what belongs to the collection itself, from what its documents have."""
         here = replace(self, cluster=None)
-        return here._run_all([(self.collection, partial(here._build_collection, graph))])
+        return here._run_all([_Task(self.collection, partial(here._build_collection, graph))])
 
     # The run
 
-    def _run_all(self, tasks: Sequence[tuple[str, Task]]) -> list[Outcome]:
+    def _run_all(self, tasks: Sequence[_Task]) -> list[Outcome]:
         self.listener.expect(len(tasks))
-        if self.rounds is not None:
-            return self._run_rounds(tasks)
-        outcomes = self._run_once(tasks)
-        while self.estimate is not None and self.estimate.end_round():
-            outcomes = self._run_once(tasks)
-        return outcomes
-
-    def _run_rounds(self, tasks: Sequence[tuple[str, Task]]) -> list[Outcome]:
-        """Make everything again and again; each time the replies of more batches are there."""
-        assert self.rounds is not None
-        outcomes = [Outcome(name, "waiting") for name, _ in tasks]
-        left = [*range(len(tasks))]
-        while True:
-            self.rounds.begin_round()
-            for row, outcome in zip(
-                left, self._run_once([tasks[row] for row in left]), strict=True
-            ):
-                outcomes[row] = outcome
-            left = [row for row in left if outcomes[row].status == "waiting"]
-            if not left:
-                return outcomes
-            if not self._end_round(self.rounds):
+        if self.rounds is None and self.estimate is None:
+            return self._run_once(tasks)
+        outcomes: dict[_Task, Outcome] = {}
+        left = tasks
+        while left:
+            if self.rounds is not None:
+                self.rounds.begin_round()
+            outcomes.update(zip(left, self._run_once(left), strict=True))
+            left = [task for task in left if outcomes[task].status == "waiting"]
+            if left and not self._end_round():
                 break
-        for row in left:
+        for task in left:
             if self.stop.is_set():
-                outcomes[row] = Outcome(outcomes[row].source, "stopped")
-            self.listener.end(outcomes[row])
-        return outcomes
+                outcomes[task] = Outcome(task.name, "stopped")
+            self.listener.end(outcomes[task])
+        return [outcomes[task] for task in tasks]
 
-    def _end_round(self, rounds: BatchRounds) -> bool:
+    def _end_round(self) -> bool:
         """Send what a round has collected. Returns whether the next round can begin."""
+        rounds = self.rounds
+        if rounds is None:
+            assert self.estimate is not None
+            self.estimate.end_round()
+            return True
         is_answered = rounds.submit()
         if refusal := rounds.refusal():
             raise refusal
@@ -300,7 +331,7 @@ class BuildRun:
         except Stopped:
             return False
 
-    def _run_once(self, tasks: Sequence[tuple[str, Task]]) -> list[Outcome]:
+    def _run_once(self, tasks: Sequence[_Task]) -> list[Outcome]:
         # Here, not beside the calls: a run that fails must leave no thread at the store.
         if not self.dry:
             self.store.make_schema()
@@ -325,16 +356,16 @@ class BuildRun:
         return self.cluster.open_run(self.models)
 
     def _run_with(
-        self, planner: Planner, steps: StepRunner, tasks: Sequence[tuple[str, Task]]
+        self, planner: Planner, steps: StepRunner, tasks: Sequence[_Task]
     ) -> list[Outcome]:
         job = TaskGroup(steps.document_workers, stop=self.stop)
         run = partial(self._run, planner, steps, job)
         try:
             with job:
-                futures = [job.submit(0, run, name, task) for name, task in tasks]
+                futures = [job.submit(0, run, task) for task in tasks]
                 outcomes = [
-                    self._result(name, future)
-                    for (name, _), future in zip(tasks, futures, strict=True)
+                    self._result(task.name, future)
+                    for task, future in zip(tasks, futures, strict=True)
                 ]
         except BaseException as error:
             # Nothing is written any more once the run is reported as failed.
@@ -356,89 +387,92 @@ class BuildRun:
                 raise
             return Outcome(name, "stopped")
 
-    def _run(
-        self, planner: Planner, steps: StepRunner, run: TaskGroup, name: str, task: Task
-    ) -> Outcome:
+    def _run(self, planner: Planner, steps: StepRunner, run: TaskGroup, task: _Task) -> Outcome:
         with steps.admit(run):
-            return self._run_task(planner, steps, run, name, task)
+            return self._run_task(planner, steps, run, task)
 
     def _run_task(
-        self, planner: Planner, steps: StepRunner, run: TaskGroup, name: str, task: Task
+        self, planner: Planner, steps: StepRunner, run: TaskGroup, task: _Task
     ) -> Outcome:
-        began = time.monotonic()
-        batch = None if self.rounds is None else self.rounds.begin_build()
-        # What batches brought is counted when it is first used, and not in each round.
-        meter = Meter(None if batch else self.models.counter)
-        progress = self._begin(name, meter)
+        if task.begun is None:
+            task.begun = self._begin(task.name)
+        begun = task.begun
         job = TaskGroup(self.models.workers, within=run)
-        models = self.models
-        if batch or self.estimate:
-            models = models.view(batch=batch, estimate=self.estimate)
-            steps = LocalSteps(models)
         try:
-            planner = replace(planner, progress=progress)
-            outcome = task(_Work(planner, steps, job, meter, progress, progress, models, batch))
-        except ReplyPending:
-            progress.enter(SEND_BATCHES)
-            return Outcome(name, "waiting")
+            planner = replace(planner, progress=begun.phases)
+            outcome = task.do(_Work(planner, steps, job, begun.phases, begun))
         except Stopped:
-            outcome = Outcome(name, "stopped")
+            outcome = Outcome("", "stopped")
         except (LoadError, BadReply, RuleError, Changed, NotFound, TooLarge, WorkerLost) as error:
-            outcome = Outcome(name, "failed", error=_name_source(name, error))
+            outcome = Outcome("", "failed", error=_name_source(task.name, error))
+        if outcome.status == "waiting":
+            begun.phases.enter(SEND_BATCHES)
+            self._keep(task, begun)
+            return Outcome(task.name, "waiting")
+        self._kept.pop(task, None)
+        task.begun = None
         # Calls that were under way when it ended like that are paid for: they are counted, too.
         job.wait_for_parts()
-        if batch and outcome.status != "stopped":
-            batch.settle()
-        seconds = time.monotonic() - began
-        outcome = replace(outcome, source=name, steps=meter.usage(), seconds=seconds)
-        progress.leave()
+        if self.rounds is not None and begun.batch is not None:
+            self.rounds.end_build(begun.batch)
+            if outcome.status != "stopped":
+                begun.batch.settle()
+        seconds = time.monotonic() - begun.began
+        outcome = replace(outcome, source=task.name, steps=begun.meter.usage(), seconds=seconds)
+        begun.phases.leave()
         self.listener.end(outcome)
         return outcome
 
-    def _begin(self, name: str, meter: Meter) -> _DocumentProgress:
-        if self.rounds is None:
-            return _DocumentProgress(self.listener.begin(name), meter)
-        with self._text_locks_lock:
-            if name not in self._progress:
-                self._progress[name] = _DocumentProgress(self.listener.begin(name), meter)
-            self._progress[name].meter = meter
-            return self._progress[name]
+    def _keep(self, task: _Task, begun: _Begun) -> None:
+        """Keep a build until the next round, unless too many are kept."""
+        if task not in self._kept and self._kept.total() >= MAX_KEPT_CHARACTERS:
+            begun.forget_build()
+            # Standard input can be read only once, and an address is not fetched again.
+            if _is_file(task.name):
+                begun.document = None
+        elif isinstance(begun.plan, DocumentPlan):
+            self._kept[task] = len(begun.plan.document.text)
+
+    def _begin(self, name: str) -> _Begun:
+        batch: BatchCalls | None = None
+        models: Callable[[Meter], Models] | None = None
+        if self.rounds is not None:
+            batch = self.rounds.begin_build()
+            models = partial(self.models.batched_models, batch)
+        elif self.dry:
+            from fabula.config.expected_models import ExpectedModels
+
+            models = ExpectedModels(self.models, estimate=self.estimate).models
+        # What batches brought is counted when it is first used, and not by each process.
+        meter = Meter(None if batch else self.models.counter)
+        return _Begun(_DocumentProgress(self.listener.begin(name), meter), meter, models, batch)
 
     # One document: plan, make, commit
 
     def _ingest(self, source: DocumentSource, work: _Work) -> Outcome:
-        work.phases.enter(READ_FILE)
-        document = self._read(source, work)
+        document = work.begun.document
+        if document is None:
+            work.begun.phases.enter(READ_FILE)
+            document = work.begun.document = work.steps.read(source, work.job)
         outcome = self._ingest_once(document, work)
         return replace(outcome, left_out=document.left_out, warnings=document.warnings)
-
-    def _read(self, source: DocumentSource, work: _Work) -> Document:
-        """Read a source; in rounds of batches, keep it if it can't or needn't be read again."""
-        if source.name in self._documents:
-            return self._documents[source.name]
-        document = work.steps.read(source, work.job)
-        # Standard input can be read only once, and an address is not fetched again.
-        if self.rounds is not None and (
-            len(self._documents) < MAX_KEPT_DOCUMENTS or not _is_file(source.name)
-        ):
-            self._documents[source.name] = document
-        return document
 
     def _ingest_once(self, document: Document, work: _Work) -> Outcome:
         """Take in a document, unless this run has made one of the same text."""
         with self._text_locks_lock:
             text_lock = self._text_locks.setdefault(document.sha256, threading.Lock())
         if text_lock.locked():
-            work.phases.enter(WAIT)
+            work.begun.phases.enter(WAIT)
         with text_lock:
-            work.phases.enter(PLAN)
+            work.begun.phases.enter(PLAN)
             twin = self._made.get(document.sha256)
             # The first of these texts is the document, unless the store has this one already.
             other = twin if twin and twin[0] != document.id else None
             if other and not self.store.find_same(self.collection, [document.id]):
                 return Outcome("", "unchanged", *other)
             outcome = self._ingest_document(document, work)
-            self._made.setdefault(document.sha256, (outcome.document, outcome.title))
+            if outcome.status != "waiting":
+                self._made.setdefault(document.sha256, (outcome.document, outcome.title))
             return outcome
 
     def _ingest_document(self, document: Document, work: _Work) -> Outcome:
@@ -449,7 +483,7 @@ class BuildRun:
         names = (f"document {document.id}", f"text {document.sha256} {self.collection}")
         # A plan is made under the lock: whoever held it before may just have made the document.
         plan = partial(work.planner.plan_document, document)
-        return self._under_lock(names, document.source, plan, work)
+        return self._under_lock(names, document.id, document.source, plan, work)
 
     def _update_structure(self, document: Document, entry: Entry | None) -> None:
         """Give a document what is newly known of the same text: sections, pages and edition.
@@ -463,33 +497,43 @@ class BuildRun:
             self.store.set_structure(entry, edition_properties(document), named)
 
     def _build(self, entry: Entry, names: Collection[str], work: _Work) -> Outcome:
-        work.phases.enter(PLAN)
+        work.begun.phases.enter(PLAN)
         if not work.planner.is_missing(entry, names):
             return _report_unchanged(entry)
         plan = partial(work.planner.plan_graphs, entry, names)
-        return self._under_lock([f"document {entry.id}"], entry.source, plan, work)
+        return self._under_lock([f"document {entry.id}"], entry.id, entry.source, plan, work)
 
     def _build_collection(self, graph: Graph[Any], work: _Work) -> Outcome:
-        work.phases.enter(PLAN)
+        work.begun.phases.enter(PLAN)
         title = f"{graph.name} of collection {self.collection!r}"
         plan = partial(work.planner.plan_collection, graph)
-        outcome = self._under_lock([f"{graph.name} {self.collection}"], title, plan, work)
+        outcome = self._under_lock([f"{graph.name} {self.collection}"], "", title, plan, work)
         return replace(outcome, title=title)
 
     def _under_lock(
         self,
         names: Sequence[str],
+        document: str,
         source: str,
         plan: Callable[[], Plan],
         work: _Work,
     ) -> Outcome:
         """Do the three steps while no other process does them for what has these names."""
+        begun = work.begun
         if self.dry:
-            return self._do_steps(plan(), None, work)
-        wait = partial(work.phases.enter, WAIT)
+            return self._do_steps(begun.plan or plan(), None, work)
+        wait = partial(begun.phases.enter, WAIT)
         held = hold_lock(self.store, self.collection, names, source, work.job, work.progress, wait)
         with held as (lock, progress):
-            work.phases.enter(PLAN)
+            if begun.batch is not None:
+                # A build that has waited goes on, unless its document was changed meanwhile.
+                entries = self.store.find_same(self.collection, [document])
+                if begun.plan is not None and entries != begun.entries:
+                    begun.forget_build()
+                begun.entries = entries
+            if begun.plan is not None:
+                return self._do_steps(begun.plan, lock, work)
+            begun.phases.enter(PLAN)
             return self._do_steps(_plan(plan), lock, replace(work, progress=progress))
 
     def _do_steps(
@@ -498,20 +542,27 @@ class BuildRun:
         lock: ProcessLock | None,
         work: _Work,
     ) -> Outcome:
-        work.phases.enter(BUILD)
-        # Each round goes through all steps again: only writing is progress.
-        progress = SilentProgress() if work.batch else work.progress
-        if isinstance(plan, DocumentPlan):
-            document = plan.document
-            outcome = Outcome("", plan.status, document.id, document.title)
-            if lock and not work.batch:
-                return describe(outcome, self._make_and_commit(plan, lock, work).parts)
-            built = work.steps.make(plan, progress, work.meter, work.job)
-        elif isinstance(plan, CollectionPlan):
-            built = make_collection(plan, work.models, progress, work.meter, work.job)
-            outcome = Outcome("", plan.status)
-        else:
+        begun = work.begun
+        begun.phases.enter(BUILD)
+        if not isinstance(plan, DocumentPlan | CollectionPlan):
             return _report_unchanged(plan) if plan else Outcome("", "unchanged")
+        outcome = Outcome("", plan.status)
+        if isinstance(plan, DocumentPlan):
+            outcome = replace(outcome, document=plan.document.id, title=plan.document.title)
+            if lock and begun.models is None:
+                return describe(outcome, self._make_and_commit(plan, lock, work).parts)
+        if begun.models is None:
+            built = make(plan, self.models, work.progress, begun.meter, work.job)
+        else:
+            begun.plan = plan
+            if begun.build is None:
+                # One that begins again goes through all steps again: only writing is progress.
+                progress = SilentProgress() if begun.batch else work.progress
+                begun.build = make_in_rounds(plan, begun.models, progress, begun.meter, work.job)
+            ended = begun.build.resume(work.job)
+            if not ended.is_done:
+                return replace(outcome, status="waiting")
+            [built] = ended.outcome
         self.stop.check()
         if lock:
             self._commit(built, lock, work)
@@ -522,7 +573,7 @@ class BuildRun:
         model = self.models.embedder.model
         early = EarlyWriter(self.store, model, lock, self._prepare, self._gate, self.stop)
         try:
-            built = work.steps.make(plan, work.progress, work.meter, work.job, early.take)
+            built = work.steps.make(plan, work.progress, work.begun.meter, work.job, early.take)
             self.stop.check()
             self._commit(built, lock, work, early)
         except BaseException:
@@ -534,7 +585,7 @@ class BuildRun:
         self, built: BuiltParts, lock: ProcessLock, work: _Work, early: EarlyWriter | None = None
     ) -> None:
         model = self.models.embedder.model
-        work.phases.enter(STORE)
+        work.begun.phases.enter(STORE)
         with self._gate:
             staged = early.finish() if early else None
             commit(
@@ -543,11 +594,11 @@ class BuildRun:
                 model,
                 lock,
                 work.progress,
-                work.meter,
+                work.begun.meter,
                 self.stop,
                 self._prepare,
                 staged,
-                work.phases.enter,
+                work.begun.phases.enter,
             )
 
     def _prepare(self, dimensions: int) -> None:

@@ -59,7 +59,6 @@ class DocumentPlan:
         unchanged: The parts of the store that `graphs` are built on and that stay as they are, by
             their graphs' names.
         strict: Whether the build fails at the first piece that a model does not give.
-        dry: Whether placeholders stand for the models, so that their usage can be estimated.
 
     """
 
@@ -70,7 +69,6 @@ class DocumentPlan:
     graphs: tuple[GraphPlan, ...]
     unchanged: Mapping[str, Part]
     strict: bool = False
-    dry: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,6 @@ class CollectionPlan:
     known: Known
     dimensions: int
     strict: bool = False
-    dry: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,9 +38,9 @@ from fabula.errors import ClusterError, FabulaError
 from fabula.graph import Part
 from fabula.graph.installed import graphs
 from fabula.load.content import FileContent
-from fabula.models.address import normalize_url
 from fabula.models.budget import Budget
 from fabula.models.counted import Meter
+from fabula.models.endpoint.address import normalize_url
 from fabula.models.limiter import CallLeases
 from fabula.models.parallel import TaskGroup
 from fabula.models.stop import Stop

@@ -36,11 +36,9 @@ COMMANDS = {
     "cite": "Print documents as BibTeX or CSL-JSON.",
     "remove-collection": "Remove all documents of a collection.",
     "reembed": "Embed a collection again with another model.",
-    "check": "Check the graph for errors.",
     "cypher": "Run a Cypher query: one that comes with Fabula, or your own.",
     "annotations": "Import, export, list or remove annotations of a document.",
     "notes": "Note or highlight words of a document; search and export notes.",
-    "export": "Write the graph, or a document's, as JSONL or GraphML.",
     "import": "Take in a collection that `fabula export --whole` has written.",
     "serve": "Serve web pages, an HTTP API and MCP.",
     "mcp": "Connect an assistant on this machine, by MCP.",
@@ -55,7 +53,7 @@ COMMANDS = {
 """The commands with a line of help each, so that listing them imports none of them."""
 OFTEN = (
     *("search", "compare", "list", "show", "entities", "entity", "correct", "recap", "rename"),
-    *("remove", "drop"),
+    *("remove", "drop", "check", "export"),
 )
 """Operations that stand among the commands, after `cite`."""
 GROUP = "fabula.commands"

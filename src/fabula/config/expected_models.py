@@ -1,4 +1,4 @@
-"""The models of a question's dry run: placeholders, which are asked what models would be asked."""
+"""The models of a dry run: placeholders, which are asked what models would be asked."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import numpy as np
 
 from fabula.config.model_factory import BuildModels, ModelFactory
 from fabula.models import Answerer, Chat, Embedder, Embeddings, Guide, TextKind
+from fabula.models.batch_estimate import BatchEstimate
 from fabula.models.counted import Meter
 from fabula.models.guide import PromptedGuide
 from fabula.models.offline import OfflineGuide
 from fabula.models.parallel import Workers
 from fabula.models.prices import Cost
 from fabula.models.prompted import PromptedAnswerer
+from fabula.models.roles import Role
 from fabula.models.usage import Usage
 
 
@@ -23,17 +25,21 @@ from fabula.models.usage import Usage
 class ExpectedModels:
     """Makes placeholders in the place of a question's models (`ask.protocols.QuestionModels`).
 
+    Builds are answered by them as well (`fabula.build.make.make_in_rounds`).
+
     Replies that the response cache has are used; all others are as long as replies usually are. The
     calls of a model that only ranks (`rerank_model`) are not counted.
 
     Attributes:
-        factory: The models of the question.
-        dimensions: Those of the collection's embeddings.
+        factory: The models of the question or the build.
+        dimensions: Those of the collection's embeddings, for a question.
+        estimate: Counts the rounds and batches that a build by batches would need.
 
     """
 
     factory: ModelFactory
-    dimensions: int
+    dimensions: int = 0
+    estimate: BatchEstimate | None = None
 
     @property
     def offline(self) -> bool:
@@ -67,7 +73,7 @@ class ExpectedModels:
 
     def counted_embedder(self, meter: Meter) -> Embedder:
         """Return an embedder whose vectors have the collection's dimensions."""
-        return _Widened(self.factory.counted_embedder(meter, dry=True), self.dimensions)
+        return _Widened(self.factory.placeholder_embedder(meter, self.estimate), self.dimensions)
 
     def guide(self, meter: Meter) -> Guide:
         """Return a guide that asks a placeholder."""
@@ -77,13 +83,17 @@ class ExpectedModels:
         return PromptedGuide(self.chat(meter, "guide"), ranker)
 
     def models(self, meter: Meter) -> BuildModels:
-        """Return placeholders of the models that modes ask."""
-        models = self.factory.models(meter, dry=True)
-        return replace(models, embedder=self.counted_embedder(meter))
+        """Return placeholders of the models that modes and builds ask."""
 
-    def chat(self, meter: Meter, step: str) -> Chat:
-        """Return a placeholder of the chat model, its calls counted to this step."""
-        return self.factory.placeholder_chat(meter, step)
+        def chat(role: Role, step: str) -> Chat:
+            return self.chat(meter, step, role)
+
+        models = self.factory.models(meter)
+        return replace(models, embedder=self.counted_embedder(meter), chat=chat)
+
+    def chat(self, meter: Meter, step: str, role: Role = "model") -> Chat:
+        """Return a placeholder of a chat model, its calls counted to this step."""
+        return self.factory.placeholder_chat(meter, step, role, self.estimate)
 
     def answerer(self, meter: Meter) -> Answerer:
         """Return what writes the placeholder of an answer."""

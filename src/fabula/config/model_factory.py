@@ -6,7 +6,6 @@ import copy
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
@@ -46,14 +45,14 @@ from fabula.models.stop import Stop
 from fabula.text.document import Vectors
 
 if TYPE_CHECKING:
-    from fabula.models import Answerer, Chat, Embedder, Embeddings, Guide
+    from fabula.models import Answerer, Chat, Embedder, Guide
     from fabula.models.batch_estimate import BatchEstimate
     from fabula.models.batch_options import BatchOptions
     from fabula.models.batch_rounds import BatchRounds
     from fabula.models.batch_store import BatchStore
     from fabula.models.batched import BatchCalls
     from fabula.models.cache import ReplyCache, ResponseCache
-    from fabula.models.endpoint import Endpoint
+    from fabula.models.endpoint.endpoint import Endpoint
     from fabula.models.limiter import CallLeases
     from fabula.models.prices import Cost
     from fabula.models.usage import Usage
@@ -111,6 +110,8 @@ class ModelFactory:
         self._opening = threading.Lock()
         self._opened: Endpoint | None = None
         self._static = StaticEmbedder()
+        self._opened_embedders: dict[str, Embedder] = {}
+        """The embedders that are no endpoint's, by their names; views share them."""
         self._budgets = Budgets((budget or Budget(settings.max_calls, settings.max_tokens),))
         self._opening_cache = threading.Lock()
         self._opened_cache: ResponseCache | None = None
@@ -118,10 +119,6 @@ class ModelFactory:
         """The cache that a view was given in the place of the file."""
         self._opened_batches: BatchStore | None = None
         self._purpose = BUILD
-        self._batch: BatchCalls | None = None
-        """What answers and collects the calls of a build that asks by batches."""
-        self._estimate: BatchEstimate | None = None
-        """What counts the rounds of a dry run by batches."""
         self.counter: UsageCounter | None = None
         """Counts all calls that builds make with this factory, beside the builds' own meters."""
         self._whole = self
@@ -154,8 +151,6 @@ class ModelFactory:
         counter: UsageCounter | None = None,
         cache: ReplyCache | None = None,
         settings: Settings | None = None,
-        batch: BatchCalls | None = None,
-        estimate: BatchEstimate | None = None,
     ) -> ModelFactory:
         """Return the same factory for one question, one run or one key of the service.
 
@@ -171,8 +166,6 @@ class ModelFactory:
             cache: Where replies are found and saved, in the place of the cache in a file.
             settings: Settings in the place of the factory's. They name another embedder at the same
                 endpoint or on this machine, and are otherwise the same.
-            batch: Answers the calls of a build from batches, and collects those without an answer.
-            estimate: Counts the rounds and batches that a dry run would need.
 
         """
         view = copy.copy(self)
@@ -185,11 +178,6 @@ class ModelFactory:
             view._budgets = Budgets((budget, *self._budgets.each))
         view.counter = counter or self.counter
         view._given_cache = cache or self._given_cache
-        view._batch = batch or self._batch
-        view._estimate = estimate or self._estimate
-        # These cached properties depend on what was just changed.
-        for name in ("embedder", "_bare_embedder"):
-            view.__dict__.pop(name, None)
         return view
 
     def batch_rounds(self, options: BatchOptions) -> BatchRounds:
@@ -237,14 +225,8 @@ class ModelFactory:
             owner=options.owner,
         )
 
-        def embed(texts: Sequence[str]) -> Embeddings:
-            from fabula.models.batching import BatchingEmbedder
-
-            # These texts have their prefixes already.
-            return BatchingEmbedder(self._bare_embedder, self._endpoint.behaviour).embed(texts)
-
         minimum = settings.batch_min_tokens if settings.embeds_by_endpoint else 0
-        return BatchRounds(calls, embed, minimum, settings.batch_min_calls, options)
+        return BatchRounds(calls, minimum, settings.batch_min_calls, options)
 
     @property
     def settings(self) -> Settings:
@@ -374,7 +356,7 @@ class ModelFactory:
             return self._endpoint.window(settings.model)
         with self._whole._opening:
             opened = self._whole._opened
-        learned = opened.behaviour.window(settings.model) if opened is not None else None
+        learned = opened.behaviour.of(settings.model).window if opened is not None else None
         return min(filter(None, (window, learned)), default=None)
 
     def limit_window(self, tokens: int) -> None:
@@ -389,7 +371,7 @@ class ModelFactory:
         """Return what the usage of steps costs, by the settings' prices."""
         return self._settings.cost(steps)
 
-    @cached_property
+    @property
     def embedder(self) -> Embedder:
         """The embedder of passages and questions, within the budget and cached, not counted."""
         return self.counted_embedder(Meter())
@@ -496,54 +478,32 @@ class ModelFactory:
             models["temperature"] = settings.temperature
         return models
 
-    def counted_embedder(self, meter: Meter, *, cached: bool = True, dry: bool = False) -> Embedder:
+    def counted_embedder(self, meter: Meter, *, cached: bool = True) -> Embedder:
         """Return the embedder; its calls are counted, unless they are free.
 
         Args:
             meter: Counts the calls.
             cached: Take vectors from the response cache.
-            dry: Call no model: static vectors stand in for the model's.
 
         """
-        settings = self._settings
-        if settings.embedding_model == STATIC:
+        if self.is_static:
             return self._static
-        return PrefixingEmbedder(
-            self._counting_embedder(meter, cached=cached, dry=dry), self.prefixes
-        )
+        return PrefixingEmbedder(self._counting_embedder(meter, cached=cached), self.prefixes)
 
-    def _counting_embedder(self, meter: Meter, *, cached: bool, dry: bool) -> Embedder:
+    def _counting_embedder(self, meter: UsageCounter, *, cached: bool) -> Embedder:
         """Return the embedder that gets texts with their prefixes."""
-        settings = self._settings
         bare = self._bare_embedder
-        is_remote = settings.embeds_by_endpoint
-        is_free = getattr(bare, "is_free", False)
-        address = self._address if is_remote else ""
-        if dry:
-            from fabula.models.placeholders import PlaceholderEmbedder
-
-            name, batch = settings.embedding_model, settings.embedding_batch
-            expected: Embedder = PlaceholderEmbedder(name, batch, self._static, self.cache, address)
-            if self._estimate is not None and is_remote:
-                from fabula.models.batch_estimate import EstimatedEmbedder
-
-                expected = EstimatedEmbedder(expected, self._estimate, self.cache, address)
-            return expected if is_free else CountedEmbedder(expected, meter, "embeddings")
-        if is_free:
+        is_remote = self._settings.embeds_by_endpoint
+        if getattr(bare, "is_free", False):
             return bare
-        if self._batch is not None and is_remote and cached:
-            from fabula.models.batched import BatchedEmbedder
-
-            name, batch = settings.embedding_model, settings.embedding_batch
-            return BatchedEmbedder(self._batch, meter, "embeddings", name, batch)
-        embedder: Embedder = CountedEmbedder(bare, meter, "embeddings", self._budgets)
+        address = self._address if is_remote else ""
+        counted = CountedEmbedder(bare, meter, "embeddings", self._budgets)
+        embedder: Embedder = counted
         if cached and self.cache:
             from fabula.models.cached import CachedEmbedder
 
             key_kind = self._key_kind if is_remote else getattr(bare, "key_kind", None)
-            counted = CountedEmbedder(bare, meter, "embeddings", self._budgets)
-            stop = self._purpose.stop
-            embedder = CachedEmbedder(counted, self.cache, address, stop, key_kind)
+            embedder = CachedEmbedder(counted, self.cache, address, self._purpose.stop, key_kind)
         if not is_remote:
             return embedder
         from fabula.models.batching import BatchingEmbedder
@@ -563,23 +523,36 @@ class ModelFactory:
             return None
         return self._static.embed([text.strip() or "-" for text in texts], "passage").vectors
 
-    def models(self, meter: Meter, *, dry: bool = False) -> BuildModels:
-        """Return the models with which one part of a document is made.
+    def placeholder_embedder(self, meter: Meter, estimate: BatchEstimate | None = None) -> Embedder:
+        """Return an embedder for dry runs: static vectors stand in for the model's."""
+        from fabula.models.placeholders import PlaceholderEmbedder
 
-        Args:
-            meter: Counts the calls.
-            dry: Call no model: placeholders answer, so that the meter counts what models would be
-                asked.
+        settings = self._settings
+        if self.is_static:
+            return self._static
+        is_remote = settings.embeds_by_endpoint
+        embedder: Embedder = PlaceholderEmbedder(
+            settings.embedding_model,
+            settings.embedding_batch,
+            self._static,
+            self.cache,
+            self._address if is_remote else "",
+            estimate if is_remote else None,
+        )
+        if not getattr(self._bare_embedder, "is_free", False):
+            embedder = CountedEmbedder(embedder, meter, "embeddings")
+        return PrefixingEmbedder(embedder, self.prefixes)
 
-        """
+    def models(self, meter: Meter) -> BuildModels:
+        """Return the models with which one part of a document is made; `meter` counts the calls."""
         settings = self._settings
 
         def chat(role: Role, step: str) -> Chat:
-            return (self.placeholder_chat if dry else self.chat)(meter, step, role)
+            return self.chat(meter, step, role)
 
         return BuildModels(
             meter=meter,
-            embedder=self.counted_embedder(meter, dry=dry),
+            embedder=self.counted_embedder(meter),
             static=self._static,
             offline=settings.offline,
             temperature=settings.temperature,
@@ -595,7 +568,7 @@ class ModelFactory:
         chat = self.chat(meter, "answer")
         return PromptedAnswerer(chat, settings.answer_temperature, settings.answer_tokens)
 
-    def chat(self, meter: Meter, step: str, role: Role = "model") -> Chat:
+    def chat(self, meter: UsageCounter, step: str, role: Role = "model") -> Chat:
         """Return a chat model, within the budget; it is called only for what is not cached.
 
         Args:
@@ -605,32 +578,48 @@ class ModelFactory:
 
         """
         name = self._name(role)
-        if self._batch is not None:
-            from fabula.models.batched import BatchedChat
-
-            return BatchedChat(self._batch, meter, step, name, self._setting(role))
 
         def open(stop: Stop) -> CountedChat:
             remote = self._remote_chat(role, replace(self._purpose, stop=stop))
             return CountedChat(remote, meter, step, name, self._budgets)
 
-        if not self.cache:
-            return open(self._purpose.stop)
+        from fabula.models.cache import NoCache
         from fabula.models.cached import CachedChat
 
-        return CachedChat(open, self.cache, self._address, name, self._purpose.stop)
+        cache = self.cache or NoCache()
+        return CachedChat(open, cache, self._address, name, self._purpose.stop)
 
-    def placeholder_chat(self, meter: Meter, step: str, role: Role = "model") -> Chat:
+    def placeholder_chat(
+        self,
+        meter: Meter,
+        step: str,
+        role: Role = "model",
+        estimate: BatchEstimate | None = None,
+    ) -> Chat:
         """Return a chat for dry runs: cached replies, otherwise the placeholders of prompts."""
         from fabula.models.placeholders import PlaceholderChat
 
         name = self._name(role)
-        chat: Chat = PlaceholderChat(name, self.cache, self._address)
-        if self._estimate is not None:
-            from fabula.models.batch_estimate import EstimatedChat
-
-            chat = EstimatedChat(chat, self._estimate, self.cache, self._address, name)
+        chat = PlaceholderChat(name, self.cache, self._address, estimate)
         return CountedChat(chat, meter, step, name)
+
+    def batched_models(self, calls: BatchCalls, meter: Meter) -> BuildModels:
+        """Return the models that answer one part of a document from batches."""
+        from fabula.models.batched import BatchedChat, BatchedEmbedder, DirectCounter
+
+        settings, models = self._settings, self.models(meter)
+        counter = DirectCounter(meter, self.counter)
+
+        def chat(role: Role, step: str) -> Chat:
+            direct = self.chat(counter, step, role)
+            return BatchedChat(calls, meter, step, self._name(role), self._setting(role), direct)
+
+        if settings.embeds_by_endpoint:
+            name, batch = settings.embedding_model, settings.embedding_batch
+            direct = self._counting_embedder(counter, cached=True)
+            embedder = BatchedEmbedder(calls, meter, "embeddings", name, batch, direct)
+            models = replace(models, embedder=PrefixingEmbedder(embedder, self.prefixes))
+        return replace(models, chat=chat)
 
     @property
     def has_ranker(self) -> bool:
@@ -666,7 +655,7 @@ class ModelFactory:
             return LocalRanker(name, self._settings.models_folder).rank
         if self._settings.offline and not self._settings.has_endpoint:
             return None
-        from fabula.models.rerank import EndpointRanker
+        from fabula.models.endpoint.rerank import EndpointRanker
 
         return EndpointRanker(self._endpoint, model, self._budgets, meter, self._purpose).rank
 
@@ -722,7 +711,7 @@ class ModelFactory:
         return self._settings.judge if role == "aspect_model" else self._settings.model
 
     def _remote_chat(self, role: Role, purpose: Purpose) -> Chat:
-        from fabula.models.openai import OpenAIChat
+        from fabula.models.endpoint.openai import OpenAIChat
 
         name, setting = self._name(role), self._setting(role)
         return OpenAIChat(self._endpoint, name, setting, purpose)
@@ -732,15 +721,19 @@ class ModelFactory:
         is_separate = role == "aspect_model" and self._settings.aspect_model
         return "FABULA_ASPECT_MODEL" if is_separate else "FABULA_MODEL"
 
-    @cached_property
+    @property
     def _bare_embedder(self) -> Embedder:
         """The embedder itself, of an endpoint or not, without prefixes, cache and counts."""
         settings = self._settings
         if not settings.embeds_by_endpoint:
             from fabula.models.providers import open_embedder
 
-            return open_embedder(settings.embedding_model, settings.models_folder)
-        from fabula.models.openai import OpenAIEmbedder
+            name, opened = settings.embedding_model, self._opened_embedders
+            if name not in opened:
+                # `setdefault`: of two that threads opened at once, all use the first.
+                opened.setdefault(name, open_embedder(name, settings.models_folder))
+            return opened[name]
+        from fabula.models.endpoint.openai import OpenAIEmbedder
 
         return OpenAIEmbedder(
             self._endpoint, settings.embedding_model, settings.embedding_batch, self._purpose
@@ -752,7 +745,7 @@ class ModelFactory:
 
         It is without secrets, so that a new password makes no reply unknown.
         """
-        from fabula.models.address import normalize_url, redact_url
+        from fabula.models.endpoint.address import normalize_url, redact_url
 
         return redact_url(normalize_url(self._settings.base_url))
 
@@ -800,7 +793,7 @@ class ModelFactory:
     @property
     def _endpoint(self) -> Endpoint:
         """The endpoint, one for all threads: two would have two limiters."""
-        from fabula.models.endpoint import Endpoint
+        from fabula.models.endpoint.endpoint import Endpoint
         from fabula.models.limiter import Limiter, RetryPolicy
 
         settings, whole = self._settings, self._whole

@@ -45,7 +45,7 @@ from fabula.ask.query import (
 )
 from fabula.config import serving
 from fabula.errors import SettingsError, did_you_mean
-from fabula.models.address import redact_url
+from fabula.models.endpoint.address import redact_url
 from fabula.text.names import name_problem, quote_name
 
 if typing.TYPE_CHECKING:
@@ -416,7 +416,7 @@ class Settings(BaseModel):
             return self.api_key.get_secret_value()
         if not self.keyring:
             return None
-        from fabula.models.address import normalize_url
+        from fabula.models.endpoint.address import normalize_url
         from fabula.models.keyring import read_key
 
         return read_key(normalize_url(self.base_url))

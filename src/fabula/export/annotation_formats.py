@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -162,15 +161,6 @@ def unpack_files(
             f"{name} has no file of {format.name}: their names end in {', '.join(format.suffixes)}."
         )
     return found
-
-
-def pack_files(files: Mapping[str, str], stem: str) -> bytes:
-    """Return a zip of the files of an export, by the ends of their names; the same each time."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
-        for end, content in files.items():
-            packed.writestr(zipfile.ZipInfo(f"{stem}{end}"), content, zipfile.ZIP_DEFLATED)
-    return stream.getvalue()
 
 
 def write_annotations(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from fabula.ask.answer import Answer, find_citations
-from fabula.ask.passage_quotes import quote_cited
+from fabula.ask.quotations.passage_quotes import quote_cited
 from fabula.export.web_annotation import CONTEXT, annotation_of
 from fabula.graph.annotations import CITATION, Annotation
 from fabula.graph.hits import Quote, document_spans

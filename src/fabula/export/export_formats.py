@@ -26,6 +26,7 @@ class ExportFormat:
             far as its reader has read (`Collection.place`), to a path; returns how much that is.
         suffix: The end of its files' names, by which it is chosen; '' if only its name chooses it.
         noun: What `Written.nodes` are called.
+        media: The media type of its files.
 
     """
 
@@ -33,6 +34,7 @@ class ExportFormat:
     write: Callable[[Any, str, Path], Written]
     suffix: str = ""
     noun: str = "node"
+    media: str = "application/octet-stream"
 
 
 @cache

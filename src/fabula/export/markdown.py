@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from fabula.ask.answer import CITATION, Answer
-from fabula.ask.checked_quotation import CheckedQuotation, WeakCitation
-from fabula.ask.passage_quotes import quote_cited
+from fabula.ask.quotations.checked import CheckedQuotation, WeakCitation
+from fabula.ask.quotations.passage_quotes import quote_cited
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Quote, describe_place

@@ -25,6 +25,8 @@ RESERVED = frozenset(
 """What the node that stands for a part has beside its facts."""
 GAP, LACKS = "Gap", "LACKS"
 """The label of what stands for a gap, and the type of the edges to what it would rest on."""
+REPLIES = "Replies"
+"""The label of what keeps replies of models for the next build, and is shown to no reader."""
 
 
 class Owner(NamedTuple):

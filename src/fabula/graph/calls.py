@@ -55,18 +55,13 @@ class Calls:
         rows = [row for batch in vectors for row in batch]
         return {**known, **dict(zip(new, rows, strict=True))}
 
-    def embed_nodes(
-        self,
-        nodes: Sequence[Node],
-        known: Known,
-        text: Callable[[Node], str] = lambda node: str(node.properties["text"]),
-    ) -> Build[list[Node]]:
+    def embed_nodes(self, nodes: Sequence[Node], known: Known) -> Build[list[Node]]:
         """Return the nodes with the embeddings of their texts; those known are not asked for."""
         known_vectors = {
-            text(node): node.embedding for node in known.nodes if node.embedding is not None
+            _text(node): node.embedding for node in known.nodes if node.embedding is not None
         }
-        vectors = yield from self.embed([text(node) for node in nodes], known_vectors)
-        return [replace(node, embedding=vectors[text(node)]) for node in nodes]
+        vectors = yield from self.embed([*map(_text, nodes)], known_vectors)
+        return [replace(node, embedding=vectors[_text(node)]) for node in nodes]
 
 
 class EmbeddingStream:
@@ -117,6 +112,11 @@ class EmbeddingStream:
         texts, started = self._asked.pop(0)
         [[rows]] = started.outcome
         self.vectors.update(zip(texts, rows, strict=True))
+
+
+def _text(node: Node) -> str:
+    """The text of a node that is embedded."""
+    return str(node.properties.get("embedded_text") or node.properties["text"])
 
 
 def batches(items: Sequence[In], size: int) -> list[Sequence[In]]:

@@ -7,7 +7,7 @@ The facts of a part have counts by the names `records` (of all that replies list
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
@@ -15,43 +15,14 @@ from typing import Any
 DROPPED, MEAN, RECORDS = "dropped_", "mean_", "records"
 
 
-def is_counted(name: str) -> bool:
-    """Return whether a fact of this name counts what replies had."""
-    return name == RECORDS or name.startswith(DROPPED)
-
-
 def count_dropped(reasons: Mapping[str, int]) -> Counter[str]:
     """Return how many records were left out, by the names of facts."""
     return Counter({f"{DROPPED}{reason}": count for reason, count in reasons.items()})
 
 
-def carry_over(
-    counts: Mapping[str, int],
-    previous: Mapping[str, Any],
-    share: float,
-    is_carried: Callable[[str], bool] = is_counted,
-) -> dict[str, int]:
-    """Return counts with those of pieces that were not asked about again, without any 0.
-
-    Args:
-        counts: Those of this build.
-        previous: The facts of the build before.
-        share: Of the pieces that were not asked about again, in all. They are given this share of
-            what was counted before: which piece had what is not known any more.
-        is_carried: Whether a fact of the build before is such a count, by its name.
-
-    """
-    total = Counter(counts)
-    for name, count in previous.items():
-        if is_carried(name):
-            total[name] += round(share * count)
-    return {name: count for name, count in sorted(total.items()) if count}
-
-
-def means(previous: Mapping[str, Any], values: Mapping[str, Sequence[float]]) -> dict[str, Any]:
-    """Return the averages of values, and those of the build before where there are none."""
-    known = {name: mean for name, mean in previous.items() if name.startswith(MEAN)}
-    return known | {name: fmean(numbers) for name, numbers in values.items() if numbers}
+def means(values: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """Return the averages of values, without those of which there are none."""
+    return {name: fmean(numbers) for name, numbers in values.items() if numbers}
 
 
 def list_counts(facts: Mapping[str, Any], prefix: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 A `ModelQuestion` declares one kind of call: its prompt, the shape of the reply, how the reply is
 read, and the placeholder that a dry run assumes. `ExtractionCalls` asks it about every window or
-other item, reuses what is known of unchanged chunks, and leaves a gap where no reply can be used.
+other item, and leaves a gap where no reply can be used.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from fabula.graph import Gap
 from fabula.graph.builds import Build, ChatStep
 from fabula.graph.calls import Calls
 from fabula.graph.gaps import Missing
+from fabula.graph.method import BuildText, Known
 from fabula.models import Prompt
 from fabula.models.prompts import escape_marks, fill_template, number_texts
 from fabula.models.roles import Role
@@ -49,6 +50,8 @@ MIN_SUPPORT = 1 / 3
 in a model's own words, so many of them may be others; one about something else has hardly any."""
 MIN_CHECKED_WORDS = 4
 """A shorter description is not checked: "He is a miser." is a conclusion in a word of its own."""
+_STARTS = "starts of windows"
+"""What is kept for the next build: the ids of the chunks at which windows begin."""
 
 Item = TypeVar("Item")
 Record = TypeVar("Record")
@@ -104,31 +107,38 @@ def is_supported(description: str, content: Collection[str], language: str) -> b
     return sum(stem in content for stem in stems) >= MIN_SUPPORT * len(stems)
 
 
-def windows(chunks: Sequence[Chunk], limit: int, language: str) -> tuple[TextWindow, ...]:
+def windows(
+    chunks: Sequence[Chunk], limit: int, language: str, starts: Collection[str] = ()
+) -> tuple[TextWindow, ...]:
     """Return runs of chunks of at most `limit` tokens, in text order; they tile the text.
 
     No window crosses from one section into another, and each takes as many chunks as fit. A chunk
     of more than `limit` tokens is a window of its own. If one chunk is left of a section, the
     window before takes it, provided that this has several and becomes no more than a quarter too
     long: one short chunk is not worth a call. Windows do not overlap, so that each chunk is asked
-    about once.
+    about once. A chunk whose id is in `starts` begins a window.
     """
     cut: list[TextWindow] = []
     for _, section in groupby(chunks, key=lambda chunk: chunk.section):
         before = ""
-        for run in _runs(section, limit):
+        for run in _runs(section, limit, starts):
             cut.append(TextWindow(run, before))
             last = sentences(run[-1].text, language)[-SENTENCES_BEFORE:]
             before = " ".join(" ".join(sentence.split()) for sentence in last)
     return tuple(cut)
 
 
-def _runs(chunks: Iterator[Chunk], limit: int) -> list[tuple[Chunk, ...]]:
+def _runs(chunks: Iterator[Chunk], limit: int, starts: Collection[str]) -> list[tuple[Chunk, ...]]:
     runs: list[tuple[Chunk, ...]] = []
     for chunk in chunks:
-        if not runs or _tokens(runs[-1]) + chunk.tokens > limit:
+        if not runs or chunk.id in starts or _tokens(runs[-1]) + chunk.tokens > limit:
             runs.append(())
         runs[-1] += (chunk,)
+    for place in reversed(range(1, len(runs) if starts else 0)):
+        # A chunk more in a window of the build before makes no window more.
+        both = runs[place - 1] + runs[place]
+        if runs[place][0].id not in starts and _tokens(both) <= (1 + MAX_EXCESS) * limit:
+            runs[place - 1 : place + 1] = [both]
     if len(runs) > 1 and len(runs[-1]) == 1 < len(runs[-2]):
         *_, before, left = runs
         if _tokens(before) + _tokens(left) <= (1 + MAX_EXCESS) * limit:
@@ -284,46 +294,26 @@ class WindowReplies(Generic[Reply]):
     """What a model replied about the windows of a text, in text order.
 
     Attributes:
-        answers: The answer about each window; None where what is known of its chunks stands,
-            because all of them were asked about before, or no reply could be used.
-        reused: How many windows were not asked about again.
+        answers: The answer about each window; None where no reply could be used.
 
     """
 
     answers: tuple[tuple[TextWindow, ModelAnswer[Reply] | None], ...] = ()
-    reused: int = 0
 
     @property
-    def new(self) -> list[ModelAnswer[Reply]]:
-        """The answers of this build."""
-        return [answer for _, answer in self.answers if answer]
+    def usable(self) -> list[tuple[TextWindow, ModelAnswer[Reply]]]:
+        """The windows that have an answer, each with it."""
+        return [(window, answer) for window, answer in self.answers if answer]
 
     @property
-    def share_reused(self) -> float:
-        """The share of the windows that were not asked about again."""
-        return self.reused / max(1, len(self.answers))
+    def replies(self) -> list[Reply]:
+        """What was read of all replies about each window that has an answer."""
+        return [answer.every for _, answer in self.usable]
 
-    def collect(
-        self,
-        records: Callable[[TextWindow, Reply], Iterable[Record]],
-        known: Mapping[str, Sequence[Record]],
-    ) -> list[Record]:
-        """Return the records of all windows, in text order.
-
-        Args:
-            records: Those of a reply about a window.
-            known: Those of chunks that were asked about before, by the chunks' ids. They also
-                stand in a gap: what was said of unchanged chunks is better than nothing.
-
-        """
-        collected: list[Record] = []
-        for window, answer in self.answers:
-            if answer:
-                collected += records(window, answer.every)
-            else:
-                for id in window.ids:
-                    collected += known.get(id, ())
-        return collected
+    @property
+    def records(self) -> list[Any]:
+        """The records of all replies."""
+        return [record for reply in self.replies for record in reply.records]
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +328,16 @@ class ExtractionCalls(Calls):
         return tuple(
             sorted(self.found_gaps, key=lambda gap: (gap.step, gap.sources, *gap.rests_on))
         )
+
+    def cut(self, text: BuildText, limit: int, known: Known) -> tuple[TextWindow, ...]:
+        """Return the windows of a text (see `windows`), those of the build before where they were.
+
+        Else all windows after a new chunk would be others, up to the end of the section.
+        """
+        starts = frozenset(known.kept.get(_STARTS, "").split())
+        cut = windows(text.chunks, limit, text.document.language, starts)
+        self.work.kept[_STARTS] = " ".join(window.ids[0] for window in cut)
+        return cut
 
     def ask_each(
         self,
@@ -378,33 +378,22 @@ class ExtractionCalls(Calls):
         self,
         question: ModelQuestion[TextWindow, Reply],
         all_windows: Sequence[TextWindow],
-        known: Collection[str],
         priority: int,
     ) -> Build[WindowReplies[Reply]]:
-        """Ask about all windows with a chunk that was not asked about before.
+        """Ask about all windows of a text.
 
         Args:
             question: What is asked.
-            all_windows: The windows of the text.
-            known: The ids of the chunks that were asked about, whether there were records or not.
+            all_windows: The windows.
             priority: That of the calls: the lowest goes first.
 
         Raises:
             BadReply: There are too many gaps.
 
         """
-        new = [window for window in all_windows if any(id not in known for id in window.ids)]
-        reused = len(all_windows) - len(new)
-        self.work.saved[question.step] += reused * (1 + question.follow_ups)
-        gaps = [window_gap(question.step, window) for window in new]
-        answers = iter((yield from self.ask_each(question, new, gaps, priority)))
-        new_ids = {window.ids for window in new}
-        return WindowReplies(
-            tuple(
-                (window, next(answers) if window.ids in new_ids else None) for window in all_windows
-            ),
-            reused,
-        )
+        gaps = [window_gap(question.step, window) for window in all_windows]
+        answers = yield from self.ask_each(question, all_windows, gaps, priority)
+        return WindowReplies(tuple(zip(all_windows, answers, strict=True)))
 
     def read_by_rule(
         self,

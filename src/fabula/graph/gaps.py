@@ -108,7 +108,7 @@ class GapLimit:
         except BadReply as error:
             return Missing(self.accept(error))
         except Exception as error:  # noqa: BLE001  those that are no fault are raised
-            return self._note_fault(error)
+            return self.note_fault(error)
 
     def catch_fault(
         self, make: Callable[Values, Made], *values: Values.args, **others: Values.kwargs
@@ -122,9 +122,9 @@ class GapLimit:
         try:
             return make(*values, **others)
         except Exception as error:  # noqa: BLE001  those that are no fault are raised
-            return self._note_fault(error)
+            return self.note_fault(error)
 
-    def _note_fault(self, error: Exception) -> Missing:
+    def note_fault(self, error: Exception) -> Missing:
         """Return what is wrong with a graph's code, in which an error was not expected.
 
         It is logged with its traceback, once in a build.

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from fabula.graph.structure import TextStructure
+from fabula.text import tokens
 from fabula.text.document import excerpt
 from fabula.text.locator import name_labels
 from fabula.text.names import quote_name
@@ -120,6 +121,14 @@ def read_hit(row: Mapping[str, Any]) -> Hit:
     if "hit" in row:
         return Hit(**row["hit"], score=row.get("score", 0.0))
     return Hit(**row)
+
+
+def make_hit(row: Mapping[str, Any], text: str, score: float = 0.0, **others: Any) -> Hit:
+    """Return a hit with a text that was made of a row; what this and `others` lack is empty."""
+    names = ("id", "kind", "document", "title", "language", "section", "aspect", "level", "start")
+    empty: dict[str, Any] = {"language": "", "section": "", "aspect": "", "level": 0}
+    place = empty | {name: row[name] for name in (*names, "end") if name in row} | others
+    return Hit(**place, text=text, tokens=tokens.count(text), score=score)
 
 
 @dataclass(frozen=True, slots=True)

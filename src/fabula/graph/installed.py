@@ -8,7 +8,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from fabula.errors import SettingsError, did_you_mean
-from fabula.graph import GAP, TEXT
+from fabula.graph import GAP, REPLIES, TEXT
 from fabula.graph.method import Graph
 from fabula.graph.queries import read_statement_file
 from fabula.models.offline.guide import NEEDS_MODEL
@@ -28,6 +28,7 @@ LABELS = (
         "Lock",
         "Part",
         "Passage",
+        REPLIES,
     ),
     *("Retired", "Schema", "Staged"),
 )

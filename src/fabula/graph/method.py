@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -23,7 +24,7 @@ from fabula.text.document import Chunk, Document
 if TYPE_CHECKING:
     from fabula.graph.annotations import AnnotationLayer
     from fabula.graph.builds import Build
-    from fabula.graph.findings import Findings, GivenName, JoinedNames
+    from fabula.graph.findings import Findings
     from fabula.graph.mode import Mode
     from fabula.graph.reading_tools import ReadingTool
 
@@ -87,6 +88,7 @@ class Known:
         means: Averages of the facts whose names begin with `mean_`, over other documents' parts
             that were made in the same way: what a dry run can expect.
         gaps: Pieces that were asked for in vain: a build asks for them again.
+        kept: What it kept of replies, by keys (`fabula.graph.kept_replies`).
 
     """
 
@@ -96,21 +98,21 @@ class Known:
     facts: Mapping[str, Any] = field(default_factory=dict)
     means: Mapping[str, float] = field(default_factory=dict)
     gaps: tuple[Gap, ...] = ()
-
-    def answered(self, step: str) -> frozenset[str]:
-        """Return the ids of the chunks about which a model replied in a step."""
-        missing = {id for gap in self.gaps if gap.step == step for id in gap.sources}
-        return frozenset(chunk.id for chunk in self.chunks) - missing
+    kept: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build made: the content of a part, what it counted, and what no model gave."""
+    """What a build made: the content of a part, what it counted, and what no model gave.
+
+    `kept` is what the next build is to know of replies (`BuildWork.kept`).
+    """
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     facts: Mapping[str, Any] = field(default_factory=dict)
     gaps: tuple[Gap, ...] = ()
+    kept: Mapping[str, str] = field(default_factory=dict)
 
 
 PieceListener = Callable[[Sequence[Node], Sequence[Edge]], None]
@@ -128,12 +130,15 @@ class BuildWork:
             part has it. It returns at once. None: nobody wants them. A build need not give any; one
             whose `Graph.inherits` has types can't, as its nodes' sources are known at the end.
         saved: Counts, by step, the calls that the previous build made unnecessary.
+        kept: What the next build is to know, by keys: the replies of models, which `keep_replies`
+            takes in, and what the build itself keeps of them.
 
     """
 
     gaps: GapLimit = field(default_factory=GapLimit)
     pieces: PieceListener | None = None
     saved: Counter[str] = field(default_factory=Counter)
+    kept: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +154,7 @@ class LazyFunction:
     def __call__(self, *values: Any) -> Any:
         """Call the function."""
         module, _, name = self.path.partition(":")
-        return getattr(import_module(module), name)(*values)
+        return attrgetter(name)(import_module(module))(*values)
 
 
 def _settings(options: BaseModel, offline: bool) -> Mapping[str, Any]:
@@ -232,11 +237,11 @@ class Graph(Generic[OptionsType]):
         imports: Whether it is made of the annotations that were imported into a document
             (`BuildText.layers`): with each change of these it becomes stale.
         needs_model: Whether it is built only where there is a chat model.
+        reads_edges: Whether its build reads `Known.edges` or `Known.gaps`: without them, what is
+            there is read from the store in less time.
         find: Reads what a part of a document found as values that gold annotations can be compared
             with; `fabula bench run gold` builds and measures each graph that has it.
         tools: Returns what a model that reads for itself may call where the graph is built.
-        join_names: Joins names that it is given, with the text and its language, as a build joins
-            those that it found.
         find_others: Returns what it knows about some entities in other documents, by their ids. It
             is given what returns the rows of a statement, the collection, its own settings, what
             has changed since it was built, and rows of the entities.
@@ -277,8 +282,8 @@ class Graph(Generic[OptionsType]):
     title: str = ""
     imports: bool = False
     needs_model: bool = False
+    reads_edges: bool = True
     find: Callable[[BuildText, Part], Findings] | None = None
-    join_names: Callable[[Sequence[GivenName], str, str], Sequence[JoinedNames]] | None = None
     tools: Callable[[], tuple[ReadingTool, ...]] = _no_tools
     find_others: Callable[..., Mapping[str, OtherEntities]] | None = None
 

@@ -12,6 +12,7 @@ from fabula.errors import FabulaError
 from fabula.graph import (
     GAP,
     LACKS,
+    REPLIES,
     RESERVED,
     TEXT,
     Edge,
@@ -20,6 +21,7 @@ from fabula.graph import (
     Owner,
     Part,
     Record,
+    kept_replies,
 )
 from fabula.graph.entries import Entry
 from fabula.graph.gaps import gaps_of
@@ -163,6 +165,9 @@ def part_of(
         node = _gap_node(owner, gap, chunks)
         nodes.append(node)
         edges += [Edge(LACKS, node.id, id, {"weight": w}) for id, w in gap.rests_on.items()]
+    if built.kept:
+        last = max(chunks.values(), key=lambda chunk: chunk.end)
+        nodes += kept_replies.make_nodes(owner, built.kept, [last.id])
     record = Record(made_from, usage, built.facts, len(built.gaps))
     return Part(
         owner,
@@ -220,11 +225,12 @@ def known_of(part: Part, chunks: tuple[Chunk, ...], means: Mapping[str, float]) 
     gaps = {node.id for node in part.nodes if node.label == GAP}
     return Known(
         chunks,
-        tuple(node for node in part.nodes if node.id not in gaps),
+        tuple(node for node in part.nodes if node.label not in (GAP, REPLIES)),
         tuple(edge for edge in part.edges if edge.start not in gaps),
         part.record.facts,
         means,
         gaps_of(part),
+        kept_replies.read_nodes(node for node in part.nodes if node.label == REPLIES),
     )
 
 

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -71,6 +72,14 @@ class Quota:
         else:
             numbers = f"${spent:,.4f} of the ${self.allowed:,.2f}"
         return f"the key {name!r} has spent {numbers} that it may spend a {self.period}"
+
+    def refuse_call(self, name: str, spent: float, more: float) -> str:
+        """Return why a call is not made that would add so much to what a key has spent."""
+        return (
+            "Stopped before a call that would exceed the quota: "
+            f"{self.explain(name, spent + more)}. The quota renews {RENEWAL[self.period]}. Every "
+            "reply so far is kept, and not paid for again."
+        )
 
 
 class Account:
@@ -229,14 +238,7 @@ class Ledger:
         money = self._money_limit(caller, _narrowest(quotas, "money"), in_flight)
         if quota is None:
             return None if money is None else Budget(money=money)
-
-        def refuse(more: int) -> str:
-            return (
-                f"Stopped before a call that would exceed the quota: "
-                f"{quota.explain(caller.name, quota.spent + sent + more)}. The quota renews "
-                f"{RENEWAL[quota.period]}. Every reply so far is kept, and not paid for again."
-            )
-
+        refuse = partial(quota.refuse_call, caller.name, quota.spent + sent)
         left = int(quota.allowed - quota.spent) - sent
         return Budget(tokens=max(0, left), refusal=refuse, money=money)
 
@@ -255,13 +257,7 @@ class Ledger:
 
         sent = sum(price(model, Usage(1, tokens).batched) for model, tokens in in_flight.items())
 
-        def refuse(more: float) -> str:
-            return (
-                f"Stopped before a call that would exceed the quota: "
-                f"{quota.explain(caller.name, quota.spent + sent + more)}. The quota renews "
-                f"{RENEWAL[quota.period]}. Every reply so far is kept, and not paid for again."
-            )
-
+        refuse = partial(quota.refuse_call, caller.name, quota.spent + sent)
         return MoneyLimit(max(0.0, quota.allowed - quota.spent - sent), price, refuse)
 
     def usage(self, by: GroupBy, key: str = "", days: int = 31) -> list[Spent]:

@@ -16,6 +16,7 @@ from fabula import tracing
 from fabula.app import App
 from fabula.app.annotating import keep_layer
 from fabula.app.collection import Collection
+from fabula.build.options import BuildOptions
 from fabula.build.outcome import Outcome
 from fabula.config.serving import Serving
 from fabula.errors import (
@@ -433,18 +434,21 @@ class JobRun:
 
     # The kinds of jobs
 
+    @property
+    def _build_options(self) -> BuildOptions:
+        """How graphs are built by this job."""
+        return {
+            "rebuild": self._job.options.get("rebuild", False),
+            "listener": self._progress,
+            "stop": self._stop,
+            "batch": self._batch,
+            "cluster": None if self._batch else self._services.cluster,
+        }
+
     def _ingest(self, collection: Collection) -> Sequence[Outcome]:
         waiting = self._progress.waiting()
-        options = self._job.options
-        ingest = partial(
-            collection.ingest_sources,
-            graphs=options.get("graphs"),
-            rebuild=options.get("rebuild", False),
-            listener=self._progress,
-            stop=self._stop,
-            batch=self._batch,
-            cluster=None if self._batch else self._services.cluster,
-        )
+        graphs = self._job.options.get("graphs")
+        ingest = partial(collection.ingest_sources, graphs=graphs, **self._build_options)
         sources = {
             item.source: document_source(self._services.uploads, collection.name, item)
             for item in waiting
@@ -523,23 +527,11 @@ class JobRun:
 
     def _build(self, collection: Collection) -> Sequence[Outcome]:
         options = self._job.options
-        return collection.build(
-            options["graph"],
-            *options.get("documents", ()),
-            rebuild=options.get("rebuild", False),
-            listener=self._progress,
-            stop=self._stop,
-            batch=self._batch,
-            cluster=None if self._batch else self._services.cluster,
-        )
+        documents = options.get("documents", ())
+        return collection.build(options["graph"], *documents, **self._build_options)
 
     def _retry(self, collection: Collection) -> Sequence[Outcome]:
-        return collection.retry(
-            listener=self._progress,
-            stop=self._stop,
-            batch=self._batch,
-            cluster=None if self._batch else self._services.cluster,
-        )
+        return collection.retry(**self._build_options)
 
     def _reembed(self, collection: Collection) -> Sequence[Outcome]:
         [item] = self._progress.items

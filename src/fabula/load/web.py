@@ -18,7 +18,7 @@ import httpx2
 
 from fabula.errors import LoadError
 from fabula.load.files import printable, too_large
-from fabula.models.transport import Bounds, TimedBackend
+from fabula.models.endpoint.transport import Bounds, TimedBackend
 
 MAX_SECONDS = 120.0
 """The longest time to fetch a document, from the first DNS lookup to the last byte."""

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabula.errors import ReplyPending
-from fabula.models import Chat, Embedder, Embeddings, Prompt, Reply, TextKind
 from fabula.models.batch_store import MAX_FILE_BYTES, MAX_LINES
-from fabula.models.cache import ReplyCache, chat_key, embedding_key
 from fabula.text import tokens
 
 
@@ -62,8 +59,8 @@ class BatchEstimate:
             self._asked[key] = _Asked(kind, model, sum(tokens.count_all(texts)), size)
             return False
 
-    def end_round(self) -> bool:
-        """Take all that was asked as answered. Returns whether there was anything."""
+    def end_round(self) -> None:
+        """Take all that was asked as answered."""
         chats = [asked for asked in self._asked.values() if asked.kind == "chat"]
         embedded = [asked for asked in self._asked.values() if asked.kind != "chat"]
         if len(chats) < self._min_calls:
@@ -76,68 +73,10 @@ class BatchEstimate:
         self.batches += sum(map(_count_files, files.values()))
         self.rounds += bool(files)
         self._answered |= self._asked.keys()
-        was_asked = bool(self._asked)
         self._asked = {}
-        return was_asked
 
 
 def _count_files(calls: Sequence[_Asked]) -> int:
     """Return how many files calls of one model need."""
     size = sum(call.bytes for call in calls)
     return max(-(-len(calls) // MAX_LINES), -(-size // MAX_FILE_BYTES))
-
-
-class EstimatedChat:
-    """A chat of a dry run by batches: a reply is there in the round after it was asked for."""
-
-    def __init__(
-        self,
-        chat: Chat,
-        estimate: BatchEstimate,
-        cache: ReplyCache | None,
-        endpoint: str,
-        model: str,
-    ) -> None:
-        self._chat, self._estimate, self._cache = chat, estimate, cache
-        self._endpoint, self._model = endpoint, model
-
-    def complete(self, prompt: Prompt) -> Reply:
-        """Return the placeholder. Raises ReplyPending in the round that asks for it."""
-        key = chat_key(self._endpoint, self._model, prompt)
-        if not (self._cache and self._cache.reply(key)):
-            texts = prompt.system, prompt.user
-            if not self._estimate.ask(key, "chat", self._model, texts):
-                raise ReplyPending
-        return self._chat.complete(prompt)
-
-    def stream(self, prompt: Prompt) -> Iterator[Reply]:
-        """Yield the same reply in one piece."""
-        yield self.complete(prompt)
-
-    def reject(self, prompt: Prompt, *, forget: bool) -> None:
-        """Do nothing: a dry run saves no replies."""
-
-
-class EstimatedEmbedder:
-    """An embedder of a dry run by batches."""
-
-    def __init__(
-        self,
-        embedder: Embedder,
-        estimate: BatchEstimate,
-        cache: ReplyCache | None,
-        endpoint: str,
-    ) -> None:
-        self._embedder, self._estimate, self._cache = embedder, estimate, cache
-        self._endpoint = endpoint
-        self.model, self.batch = embedder.model, embedder.batch
-
-    def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
-        """Return vectors of a placeholder. Raises ReplyPending in the round that asks for them."""
-        keys = {embedding_key(self._endpoint, self.model, text): text for text in texts}
-        cached = self._cache.vectors(list(keys)) if self._cache else {}
-        new = [(key, text) for key, text in keys.items() if key not in cached]
-        known = [self._estimate.ask(key, "embeddings", self.model, (text,)) for key, text in new]
-        if not all(known):
-            raise ReplyPending
-        return self._embedder.embed(texts, kind)

@@ -7,19 +7,19 @@ from collections.abc import Callable, Mapping
 from typing import IO, Any
 
 from fabula.errors import BadReply, ModelError, TextRefused
-from fabula.models.endpoint_client import BROKEN, EndpointClient, Method
-from fabula.models.endpoint_errors import (
+from fabula.models.endpoint.accepted import find_refused
+from fabula.models.endpoint.client import BROKEN, EndpointClient, Method
+from fabula.models.endpoint.errors import (
     EndpointError,
     ErrorResponse,
     NamedModel,
     requested_wait,
 )
-from fabula.models.endpoint_retries import MAX_WAIT_SECONDS
-from fabula.models.learned_parameters import find_refused
+from fabula.models.endpoint.payload import Json, object_or_empty, reported_error
+from fabula.models.endpoint.retries import MAX_WAIT_SECONDS
+from fabula.models.endpoint.transport import MAX_ANSWER_BYTES, UnusableAnswer
 from fabula.models.limiter import Limiter, RetryPolicy
-from fabula.models.payload import Json, object_or_empty, reported_error
 from fabula.models.purpose import BUILD, Purpose
-from fabula.models.transport import MAX_ANSWER_BYTES, UnusableAnswer
 
 LOG = logging.getLogger("fabula")
 

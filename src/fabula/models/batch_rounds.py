@@ -12,27 +12,22 @@ import re
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
-from fabula.errors import BadReply, BudgetSpent, FabulaError, ModelError
-from fabula.models import Embeddings
+from fabula.errors import BudgetSpent, FabulaError, ModelError
 from fabula.models.batch_interface import InterfaceRefused
 from fabula.models.batch_options import BatchOptions, BatchProgress
-from fabula.models.batch_store import MAX_FILE_BYTES, MAX_LINES, BatchRow, CollectedCall
-from fabula.models.batched import BatchCalls, save_live_vectors
-from fabula.models.endpoint_client import Method
-from fabula.models.endpoint_errors import NamedModel
-from fabula.models.model_call import ModelCall
-from fabula.models.openai import CHAT_PATH, EMBEDDINGS_PATH
-from fabula.models.parameters import Parameters
-from fabula.models.payload import object_or_empty, text_or_empty
+from fabula.models.batch_store import MAX_FILE_BYTES, MAX_LINES, BatchRow
+from fabula.models.batched import BatchCalls
+from fabula.models.endpoint.client import Method
+from fabula.models.endpoint.openai import CHAT_PATH, EMBEDDINGS_PATH
+from fabula.models.endpoint.payload import object_or_empty, text_or_empty
 from fabula.models.purpose import Purpose
 
 LOG = logging.getLogger("fabula")
@@ -79,7 +74,6 @@ class BatchRounds:
 
     Attributes:
         calls: Where calls are collected.
-        embed: Embeds texts at once: for those that are too few to wait for.
         min_tokens: Embeddings of a round with fewer tokens are asked for at once.
         min_calls: If a round has fewer calls to chat models, they are made at once.
         options: Whether the run waits, and what is called with the state of its batches.
@@ -87,40 +81,47 @@ class BatchRounds:
     """
 
     calls: BatchCalls
-    embed: Callable[[Sequence[str]], Embeddings]
     min_tokens: int = 0
     min_calls: int = 0
     options: BatchOptions = field(default_factory=BatchOptions)
-    _round: list[BatchCalls] = field(default_factory=list)
+    _builds: list[BatchCalls] = field(default_factory=list)
+    """Those of the builds that are under way or wait."""
     _awaited: set[int] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begin_round(self) -> None:
-        """Take in what batches have brought meanwhile; what is collected now is the next round's.
+        """Take in what batches have brought meanwhile; builds ask for what is missing again.
 
         Raises:
             InterfaceRefused: The endpoint has no batches, or can't be reached.
 
         """
-        self._round.clear()
+        for build in self._builds:
+            build.pending.clear()
+            build.refusals.clear()
         if self.calls.store.exists:
             self.advance(self._awaited)
 
     def begin_build(self) -> BatchCalls:
-        """Return what answers and collects the calls of one build of this round."""
+        """Return what answers and collects the calls of one build."""
         calls = self.calls.for_build()
         with self._lock:
-            self._round.append(calls)
+            self._builds.append(calls)
         return calls
 
+    def end_build(self, calls: BatchCalls) -> None:
+        """Send no calls of a build that has ended."""
+        with self._lock:
+            self._builds = [each for each in self._builds if each is not calls]
+
     def submit(self) -> bool:
-        """Send what this round has collected.
+        """Send what the builds wait for.
 
         A build some of whose calls are in a batch already waits for these first: else its calls
         would be scattered over many small batches.
 
         Returns:
-            Whether something was answered at once, so that the builds can go on.
+            Whether some calls are so few that they are made at once: the builds can go on.
 
         Raises:
             InterfaceRefused: The endpoint has no batches, or can't be reached.
@@ -128,25 +129,24 @@ class BatchRounds:
         """
         store = self.calls.store
         with self._hold():
-            pending = {id for build in self._round for id in build.pending}
+            pending = {id for build in self._builds for id in build.pending}
             flying = store.in_flight(pending)
             new = {
                 id
-                for build in self._round
+                for build in self._builds
                 if flying.keys().isdisjoint(build.pending)
                 for id in build.pending
             }
             self._awaited = {*flying.values()}
-            answered = self._embed_at_once(new)
-            answered = self._ask_at_once(new) or answered
-            self._awaited |= {*store.plan(new)}
+            direct = self._choose_direct(new)
+            self._awaited |= {*store.plan(new - direct)}
             self._advance(self._awaited)
         self._tell()
-        return answered
+        return bool(direct)
 
     def refusal(self) -> BudgetSpent | None:
         """Return why this round did not collect all of its calls, if the budget is the reason."""
-        return next((error for build in self._round for error in build.refusals), None)
+        return next((error for build in self._builds for error in build.refusals), None)
 
     @property
     def is_waiting(self) -> bool:
@@ -227,55 +227,17 @@ class BatchRounds:
                     raise
             self._look(row, is_cancelled=True)
 
-    def _embed_at_once(self, ids: set[str]) -> bool:
-        """Embed the texts of a round if they are few. Returns whether any have vectors now."""
-        store = self.calls.store
-        if not 0 < store.tokens(ids, EMBEDDINGS_PATH) < self.min_tokens:
-            return False
-        requests = store.requests(ids, EMBEDDINGS_PATH)
-        is_answered = False
-        for begin in range(0, len(requests), 100):
-            part = requests[begin : begin + 100]
-            try:
-                save_live_vectors(
-                    store,
-                    self.calls.endpoint.url,
-                    [id for id, _, _ in part],
-                    [body["input"][0] for _, _, body in part],
-                    part[0][1],
-                    self.embed,
-                )
-                is_answered = True
-            except BadReply as error:
-                # One of the texts is refused: a batch says which, and has the others.
-                LOG.info("%s A batch asks for these texts.", error)
-        return is_answered
-
-    def _ask_at_once(self, ids: set[str]) -> bool:
-        """Make a round's calls to chat models, if they are few; return whether one is answered now.
-
-        A round may be a single reply that has to be asked for again, and a batch may take a day.
-        """
-        store, endpoint = self.calls.store, self.calls.endpoint
-        requests = store.requests(ids, CHAT_PATH) if self.min_calls else []
-        if not 0 < len(requests) < self.min_calls:
-            return False
-        is_answered = False
-        for id, model, body in requests:
-            role = NamedModel(model, "FABULA_MODEL")
-            try:
-                answer = endpoint.ask(
-                    ModelCall(CHAT_PATH, role, partial(_same, body), purpose=self._purpose)
-                )
-            except BadReply as error:
-                # The document that the line of a batch is for copes with its error.
-                LOG.info("%s A batch asks for it.", error)
-                continue
-            is_answered = True
-            thinks = (store.parameters(endpoint.url, model) or Parameters()).thinks
-            call = CollectedCall(id, CHAT_PATH, model, body, 0, thinks)
-            store.save_live(endpoint.url, call, answer)
-        return is_answered
+    def _choose_direct(self, ids: set[str]) -> set[str]:
+        """Return those calls of a round that are too few to wait for, as a batch may take a day."""
+        calls = self.calls.store.find_unsent(ids)
+        chats = {id for id, path, _ in calls if path == CHAT_PATH}
+        texts = {id: tokens for id, path, tokens in calls if path == EMBEDDINGS_PATH}
+        direct = chats if len(chats) < self.min_calls else set()
+        if sum(texts.values()) < self.min_tokens:
+            direct |= texts.keys()
+        self.calls.direct.update(direct)
+        self.calls.store.drop(direct)
+        return direct
 
     # One batch
 
@@ -540,11 +502,9 @@ class BatchRounds:
         name = endpoint.batches.find_refused(status, body, store.request(id) or {})
         if not name:
             return False
-        accepted = store.parameters(row.endpoint, row.model) or Parameters()
+        accepted = endpoint.parameters(row.model)
         fewer = accepted.without(name)
-        if fewer != accepted:
-            LOG.info("Requests to %s are changed: it refuses %s.", row.model, name)
-            store.save_parameters(row.endpoint, row.model, fewer)
+        endpoint.behaviour.learn(row.model, accepted, fewer, f"it refuses {name}")
         return True
 
     def _is_unprocessed(self, line: dict[str, Any]) -> bool:
@@ -708,11 +668,6 @@ class BatchRounds:
 
     def _tell(self) -> None:
         self.options.report(self.progress(self._awaited))
-
-
-def _same(body: Any, parameters: Parameters) -> Any:
-    """Return a request that was made for the parameters of its model already."""
-    return body
 
 
 def _is_overdue(row: BatchRow) -> bool:

@@ -14,12 +14,11 @@ import uuid
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from fabula.errors import FabulaError
-from fabula.models.parameters import Parameters
 from fabula.models.usage import Usage
 
 FILE = "batches.sqlite"
@@ -41,7 +40,7 @@ CREATE TABLE IF NOT EXISTS call (
     id TEXT PRIMARY KEY, endpoint TEXT NOT NULL, path TEXT NOT NULL, model TEXT NOT NULL,
     body BLOB NOT NULL, bytes INTEGER NOT NULL, tokens INTEGER NOT NULL, thinks INTEGER NOT NULL,
     tries INTEGER NOT NULL DEFAULT 0, batch INTEGER, answer BLOB, status INTEGER,
-    live INTEGER NOT NULL DEFAULT 0, counted INTEGER NOT NULL DEFAULT 0, at REAL NOT NULL,
+    counted INTEGER NOT NULL DEFAULT 0, at REAL NOT NULL,
     owner TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS call_batch ON call (batch);
@@ -54,7 +53,7 @@ CREATE TABLE IF NOT EXISTS batch (
     note TEXT NOT NULL DEFAULT '', created REAL NOT NULL, updated REAL NOT NULL
 );
 CREATE TABLE IF NOT EXISTS model (
-    endpoint TEXT NOT NULL, model TEXT NOT NULL, parameters TEXT, max_lines INTEGER,
+    endpoint TEXT NOT NULL, model TEXT NOT NULL, max_lines INTEGER,
     PRIMARY KEY (endpoint, model)
 );
 """
@@ -88,20 +87,18 @@ class CollectedCall:
 
 @dataclass(frozen=True, slots=True)
 class BatchAnswer:
-    """What a line of a batch brought, or a call that was made at once.
+    """What a line of a batch brought.
 
     Attributes:
         status: The HTTP status of the line.
         body: The answer, or the error.
         thinks: Whether the request had left room for thoughts.
-        live: Whether the call was made at once, at the full price.
 
     """
 
     status: int
     body: Any
     thinks: bool
-    live: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,10 +189,10 @@ class BatchStore:
 
     def answer(self, id: str) -> BatchAnswer | None:
         """Return what came for a call; None if nothing has."""
-        row = self._one("SELECT status, answer, thinks, live FROM call WHERE id = ?", id)
+        row = self._one("SELECT status, answer, thinks FROM call WHERE id = ?", id)
         if row is None or row[1] is None:
             return None
-        return BatchAnswer(row[0], _unpack(row[1]), bool(row[2]), bool(row[3]))
+        return BatchAnswer(row[0], _unpack(row[1]), bool(row[2]))
 
     def tries(self, id: str) -> int:
         """Return how often a call came back without an answer."""
@@ -228,14 +225,6 @@ class BatchStore:
             ],
         )
 
-    def save_live(self, endpoint: str, call: CollectedCall, answer: Any) -> None:
-        """Save the answer to a call that was made at once."""
-        self.collect(endpoint, call)
-        self._write(
-            "UPDATE call SET answer = ?, status = 200, live = 1, batch = NULL WHERE id = ?",
-            [(_pack(json.dumps(answer)), call.id)],
-        )
-
     def count_once(self, id: str) -> bool:
         """Return whether an answer is used for the first time, so that it is to be charged."""
         return self._do(
@@ -251,33 +240,24 @@ class BatchStore:
         """Delete calls whose replies a graph has been made from; they are in the cache."""
         self._write("DELETE FROM call WHERE id = ? AND answer IS NOT NULL", [(id,) for id in ids])
 
-    def requests(self, ids: Collection[str], path: str) -> list[tuple[str, str, Any]]:
-        """Return id, model and body of those calls to a path that are in no batch yet."""
+    def drop(self, ids: Iterable[str]) -> None:
+        """Delete calls that no batch is to make."""
+        self._write(
+            "DELETE FROM call WHERE id = ? AND batch IS NULL AND answer IS NULL",
+            [(id,) for id in ids],
+        )
 
-        def find(connection: sqlite3.Connection) -> list[tuple[str, str, Any]]:
+    def find_unsent(self, ids: Collection[str]) -> list[tuple[str, str, int]]:
+        """Return id, path and tokens of those calls that are in no batch yet."""
+
+        def find(connection: sqlite3.Connection) -> list[tuple[str, str, int]]:
             _choose(connection, ids)
-            rows = connection.execute(
-                "SELECT id, model, body FROM call WHERE path = ? AND batch IS NULL"
-                " AND answer IS NULL AND id IN (SELECT id FROM temp.chosen) ORDER BY id",
-                (path,),
+            return connection.execute(
+                "SELECT id, path, tokens FROM call WHERE batch IS NULL AND answer IS NULL"
+                " AND id IN (SELECT id FROM temp.chosen)"
             ).fetchall()
-            return [(id, model, _unpack(body)) for id, model, body in rows]
 
         return self._do(find)
-
-    def tokens(self, ids: Collection[str], path: str) -> int:
-        """Return about how many tokens those calls to a path send that are in no batch yet."""
-
-        def add(connection: sqlite3.Connection) -> int:
-            _choose(connection, ids)
-            [total] = connection.execute(
-                "SELECT total(tokens) FROM call WHERE path = ? AND batch IS NULL"
-                " AND answer IS NULL AND id IN (SELECT id FROM temp.chosen)",
-                (path,),
-            ).fetchone()
-            return int(total)
-
-        return self._do(add)
 
     def in_flight(self, ids: Collection[str]) -> dict[str, int]:
         """Return the batches of those calls that are in one, by the calls' ids."""
@@ -317,7 +297,7 @@ class BatchStore:
             usages: dict[str, Usage] = {}
             for model, tokens, answer in connection.execute(
                 "SELECT model, tokens, answer FROM call"
-                " WHERE answer IS NOT NULL AND status = 200 AND counted = 0 AND live = 0"
+                " WHERE answer IS NOT NULL AND status = 200 AND counted = 0"
             ):
                 body = _unpack(answer)
                 counts = body.get("usage") if isinstance(body, dict) else None
@@ -475,21 +455,6 @@ class BatchStore:
         self._do(receive, durable=True)
 
     # What was learned of models
-
-    def parameters(self, endpoint: str, model: str) -> Parameters | None:
-        """Return the parameters that a model has accepted; None if it was never asked."""
-        row = self._one(
-            "SELECT parameters FROM model WHERE endpoint = ? AND model = ?", endpoint, model
-        )
-        return Parameters(**json.loads(row[0])) if row and row[0] else None
-
-    def save_parameters(self, endpoint: str, model: str, parameters: Parameters) -> None:
-        """Save the parameters that a model has accepted."""
-        self._write(
-            "INSERT INTO model (endpoint, model, parameters) VALUES (?, ?, ?)"
-            " ON CONFLICT (endpoint, model) DO UPDATE SET parameters = excluded.parameters",
-            [(endpoint, model, json.dumps(asdict(parameters)))],
-        )
 
     def limit_lines(self, endpoint: str, model: str, lines: int | None) -> None:
         """Remember how many calls a batch of a model may have at most; None: any number."""

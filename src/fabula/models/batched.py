@@ -1,35 +1,34 @@
 """Models whose replies come by batches: a call that no batch has answered is collected, not made.
 
-The build is repeated when a batch has ended. What it asked before is answered then, from the file
-of batches, until a reply is missing: `ReplyPending` ends that piece of work. Calls that are made
-side by side are all collected before.
+It is answered by `ReplyPending`, and made again when batches have ended. A build that another
+process had begun asks from its start, and is answered from the file of batches.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from fabula.errors import BadReply, BudgetSpent, ReplyPending
-from fabula.models import Embeddings, Prompt, Reply, TextKind
+from fabula.models import Chat, Embedder, Embeddings, Prompt, Reply, TextKind
 from fabula.models.batch_store import BatchAnswer, BatchStore, CollectedCall
 from fabula.models.budget import Budgets
 from fabula.models.cache import ReplyCache, chat_key, embedding_key
 from fabula.models.counted import CountedChat, UsageCounter
-from fabula.models.endpoint import Endpoint
-from fabula.models.endpoint_errors import NamedModel
-from fabula.models.learned_behaviour import LearnedBehaviour
-from fabula.models.model_call import Body, ModelCall
-from fabula.models.openai import CHAT_PATH, EMBEDDINGS_PATH, OpenAIChat, OpenAIEmbedder
-from fabula.models.parameters import Parameters
-from fabula.models.payload import Json
+from fabula.models.endpoint.call import Body, ModelCall
+from fabula.models.endpoint.endpoint import Endpoint
+from fabula.models.endpoint.errors import NamedModel
+from fabula.models.endpoint.learned import LearnedBehaviour
+from fabula.models.endpoint.openai import CHAT_PATH, OpenAIChat, OpenAIEmbedder
+from fabula.models.endpoint.parameters import Parameters
+from fabula.models.endpoint.payload import Json
 from fabula.models.purpose import Purpose
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
@@ -40,10 +39,7 @@ if TYPE_CHECKING:
 
 MAX_BATCH_TRIES = 4
 """How many batches may bring no answer to a call before the call fails."""
-
-
-KEPT_KEY = "fabula_kept"
-"""The key of a saved answer that says how many tokens of a text were embedded, where it was cut."""
+Answer = TypeVar("Answer")
 
 
 class _Missing(ReplyPending):
@@ -69,6 +65,7 @@ class BatchCalls:
         used: The ids of the calls that were answered by batches.
         pending: The ids of the calls that are not answered yet.
         owner: Whose budget the calls are of; '' for nobody's.
+        direct: The ids of the calls that are made now, as they are too few to wait for.
 
     """
 
@@ -82,6 +79,7 @@ class BatchCalls:
     used: set[str] = field(default_factory=set)
     pending: set[str] = field(default_factory=set)
     owner: str = ""
+    direct: set[str] = field(default_factory=set)
     refusals: list[BudgetSpent] = field(default_factory=list)
     """Why no more calls were collected; empty while the budget allows them."""
     charged: set[str] = field(default_factory=set)
@@ -105,33 +103,44 @@ class BatchCalls:
         self.store.settle(self.used)
         self.store.give_up(self.abandoned)
 
-    def collect(self, missing: _Missing) -> None:
-        """Save a call for the next batch; the first one to a model is made at once.
+    def take_direct(self, missing: Collection[_Missing]) -> set[str]:
+        """Return the ids of those calls that are made now; what they send is charged then."""
+        now = [each.call for each in missing if each.call.id in self.direct]
+        for call in now:
+            if call.id in self.charged:
+                self.charged.remove(call.id)
+                self.budgets.add(call.model, Usage(0, -call.tokens).batched)
+        return {call.id for call in now}
 
-        That one shows whether there is such a model, and which parameters it accepts: a batch would
-        say so after hours, and of each of its calls.
+    def probe(self, model: str, ask: Callable[[], Answer]) -> Answer | None:
+        """Make the first call to a model now; None if this is not the first one.
 
-        Raises:
-            ReplyPending: The call waits for a batch.
-            ModelError: The model can't be asked.
-
+        It shows whether there is such a model, and which parameters it accepts: a batch would say
+        so after hours, and of each of its calls.
         """
+        behaviour = self.endpoint.behaviour
+        if behaviour.of(model).is_probed:
+            return None
+        with self._probing:
+            if behaviour.of(model).is_probed:
+                return None
+            answer = ask()
+            behaviour.note_probe(model)
+            return answer
+
+    def collect(self, missing: _Missing) -> None:
+        """Save a call for the next batch, unless it is in one, or the budget allows no more."""
         call, role = missing.call, missing.role
         if self.store.is_waiting(call.id):
             self.pending.add(call.id)
-            raise missing
+            return
         if self.refusals:
-            raise missing
+            return
         budgets = Budgets() if call.id in self.charged else self.budgets
         try:
             with budgets.call(call.tokens, model=role.model, is_batched=True) as bill:
-                with self._probing:
-                    learned = self.store.parameters(self.endpoint.url, role.model)
-                    if learned is None:
-                        self._probe(missing)
-                        bill.add(call.tokens)
-                        return
-                self.endpoint.remember(role.model, learned)
+                self.endpoint.note_answer(role.model)
+                learned = self.endpoint.parameters(role.model)
                 thinks = call.thinks or learned.thinks
                 # A batch has no streams.
                 body = missing.body(replace(learned, thinks=thinks, stream="asked"))
@@ -139,33 +148,26 @@ class BatchCalls:
                 self.store.collect(self.endpoint.url, collected)
                 if call.path == CHAT_PATH:
                     bill.add(call.tokens)
-            if call.path != CHAT_PATH:
-                # A line has one text, where a direct call has many: it counts by its tokens alone.
-                budgets.add(role.model, Usage(0, call.tokens).batched)
-            self.charged.add(call.id)
         except BudgetSpent as error:
             # What was collected before is sent, as calls under way are in other runs.
             self.refusals.append(error)
-            raise missing from error
+            return
+        if call.path != CHAT_PATH:
+            # A line has one text, where a direct call has many: it counts by its tokens alone.
+            budgets.add(role.model, Usage(0, call.tokens).batched)
+        self.charged.add(call.id)
         self.pending.add(call.id)
-        raise missing
 
-    def _probe(self, missing: _Missing) -> None:
-        call, role = missing.call, missing.role
-        answer = self.endpoint.ask(
-            ModelCall(call.path, role, missing.body, purpose=Purpose(stop=self.stop))
-        )
-        accepted = self.endpoint.parameters(role.model)
-        self.store.save_live(
-            self.endpoint.url, replace(call, thinks=call.thinks or accepted.thinks), answer
-        )
-        self.store.save_parameters(self.endpoint.url, role.model, accepted)
+    def use(self, ids: Sequence[str]) -> bool:
+        """Note that a build uses an answer, and how it was asked for before.
 
-    def use(self, id: str) -> bool:
-        """Note that a build uses a reply. Returns whether it is the first time in this build."""
+        Returns:
+            Whether it is the first time in this build.
+
+        """
         with self._using:
-            is_first = id not in self.used
-            self.used.add(id)
+            is_first = not self.used.issuperset(ids[-1:])
+            self.used.update(ids)
             return is_first
 
     def charge(self, id: str, step: str, model: str, usage: Usage) -> None:
@@ -179,7 +181,7 @@ class BatchCalls:
 
 
 class BatchedEndpoint:
-    """Answers the calls that one prompt or text makes: `fabula.models.model_call.CallsModels`.
+    """Answers the calls that one prompt or text makes: `fabula.models.endpoint.call.CallsModels`.
 
     It stands in the place of an endpoint, so that a reply is read as one of a live call is.
     """
@@ -190,12 +192,6 @@ class BatchedEndpoint:
         self._thinks = False
         self.used: list[str] = []
         """The ids of the calls that were answered."""
-        self.batched = False
-        """Whether the last answer came by a batch."""
-        self.is_first = True
-        """Whether this build uses the last answer for the first time."""
-        self.kept: int | None = None
-        """How many tokens of the text were embedded, where it was cut before it was sent."""
 
     @property
     def url(self) -> str:
@@ -243,11 +239,7 @@ class BatchedEndpoint:
     def _read(self, id: str, answer: BatchAnswer, role: NamedModel, body: Body) -> Json:
         # `body` remembers the parameters that the call was made with.
         body(replace(self._calls.endpoint.parameters(role.model), thinks=answer.thinks))
-        self.is_first = self._calls.use(id)
         self.used.append(id)
-        self.batched = not answer.live
-        if isinstance(answer.body, dict):
-            self.kept = answer.body.get(KEPT_KEY)
         status, content = answer.status, answer.body
         if status == 200:
             status, content = self._calls.endpoint.batches.line_answer(content)
@@ -255,7 +247,7 @@ class BatchedEndpoint:
             raise self._calls.endpoint.batches.line_error(status, content, role)
         return dict(content)
 
-    def events(self, call: ModelCall) -> Iterator[Json]:
+    def events(self, call: ModelCall) -> Generator[Json]:
         """Yield nothing: no batch has streams."""
         raise NotImplementedError("A batch has no streams.")
 
@@ -265,29 +257,19 @@ class BatchedEndpoint:
             return False
         self._thinks = True
         self._calls.endpoint.allow_thinking(role, used)
-        accepted = replace(self._calls.endpoint.parameters(role.model), thinks=True)
-        self._calls.store.save_parameters(self.url, role.model, accepted)
         return True
 
 
-class _MarkedChat:
-    """A chat whose replies are marked as batched, where they are."""
+class DirectCounter:
+    """Counts the calls of a build by batches that are made directly, for the build and the run."""
 
-    def __init__(self, chat: OpenAIChat, endpoint: BatchedEndpoint) -> None:
-        self._chat, self._endpoint = chat, endpoint
+    def __init__(self, meter: UsageCounter, counter: UsageCounter | None) -> None:
+        self._counters = [meter, *([counter] if counter else [])]
 
-    def complete(self, prompt: Prompt) -> Reply:
-        reply = self._chat.complete(prompt)
-        if not self._endpoint.batched:
-            return reply
-        # Half the price holds for all tokens, whether the endpoint had them in its cache or not.
-        return replace(reply, batched=True, cached_tokens=0)
-
-    def stream(self, prompt: Prompt) -> Iterator[Reply]:
-        yield self.complete(prompt)
-
-    def reject(self, prompt: Prompt, *, forget: bool) -> None:
-        pass
+    def add(self, step: str, usage: Usage) -> None:
+        """Count `usage` to `step`."""
+        for counter in self._counters:
+            counter.add(step, usage)
 
 
 class BatchedChat:
@@ -298,20 +280,27 @@ class BatchedChat:
     """
 
     def __init__(
-        self, calls: BatchCalls, meter: UsageCounter, step: str, model: str, setting: str
+        self,
+        calls: BatchCalls,
+        meter: UsageCounter,
+        step: str,
+        model: str,
+        setting: str,
+        direct: Chat,
     ) -> None:
         """Answer for a model.
 
         Args:
             calls: Where answers are, and where calls are collected.
-            meter: Counts the calls of this repetition of the build.
+            meter: Counts the calls of the build.
             step: What they are counted to.
             model: The model's name.
             setting: The setting that names it, for error messages.
+            direct: Makes those calls that are made at once.
 
         """
         self._calls, self._meter, self._step = calls, meter, step
-        self._model, self._setting = model, setting
+        self._model, self._setting, self._direct = model, setting, direct
 
     def complete(self, prompt: Prompt) -> Reply:
         """Return the reply.
@@ -323,35 +312,39 @@ class BatchedChat:
         calls = self._calls
         key = chat_key(calls.address, self._model, prompt)
         with calls.cache.lock([key], calls.stop):
-            while True:
-                try:
-                    return self._reply(key, prompt)
-                except _Missing as missing:
-                    if (cached := self._calls.cache.reply(key)) is not None:
-                        self._count(prompt, cached)
-                        return cached
-                    calls.collect(missing)
-                # It was the first call to the model, and was answered at once. If all of the answer
-                # were thoughts, the next try of it is collected.
+            try:
+                return self._reply(key, prompt)
+            except _Missing as error:
+                missing = error
+            if (cached := calls.cache.reply(key)) is not None:
+                self._count(prompt, cached)
+                return cached
+        if calls.take_direct([missing]):
+            return self._direct.complete(prompt)
+        reply = calls.probe(self._model, lambda: self._direct.complete(prompt))
+        if reply is None:
+            calls.collect(missing)
+            raise missing
+        return reply
 
     def _reply(self, key: bytes, prompt: Prompt) -> Reply:
         calls = self._calls
         size = _prompt_tokens(prompt)
         endpoint = BatchedEndpoint(calls, _prompt_id(key, prompt), size)
         purpose = Purpose(stop=calls.stop)
-        chat = _MarkedChat(OpenAIChat(endpoint, self._model, self._setting, purpose), endpoint)
-        reply = chat.complete(prompt)
+        chat = OpenAIChat(endpoint, self._model, self._setting, purpose)
+        try:
+            # Half the price holds for all tokens, whether the endpoint had them cached or not.
+            reply = replace(chat.complete(prompt), batched=True, cached_tokens=0)
+        finally:
+            is_first = calls.use(endpoint.used)
         # Asked twice in one build, it is paid for once, as with the response cache.
-        counts = reply if endpoint.is_first else replace(reply, cached=True)
+        counts = reply if is_first else replace(reply, cached=True)
         counted = CountedChat(chat, self._meter, self._step, self._model)
         counted.count(prompt, reply.text, counts)
         sent = reply.prompt_tokens or size
         received = reply.completion_tokens or tokens.count(reply.text)
-        usage = Usage(
-            *(1, sent, received),
-            batch_prompt_tokens=sent * reply.batched,
-            batch_completion_tokens=received * reply.batched,
-        )
+        usage = Usage(1, sent, received).batched
         calls.charge(endpoint.used[-1], self._step, self._model, usage)
         if not reply.incomplete and calls.cache.reply(key) is None:
             calls.cache.save_reply(
@@ -389,9 +382,13 @@ class BatchedEmbedder:
         step: str,
         model: str,
         batch: int,
+        direct: Embedder,
     ) -> None:
         self._calls, self._meter, self._step = calls, meter, step
-        self.model, self.batch = model, batch
+        self.model, self.batch, self._direct = model, batch, direct
+        self._asked: set[str] = set()
+        """The texts that were asked for directly, and are paid for."""
+        self._cut: dict[str, int] = {}
 
     def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
         """Return one vector for each text.
@@ -403,106 +400,90 @@ class BatchedEmbedder:
         calls = self._calls
         keys = {text: embedding_key(calls.address, self.model, text) for text in texts}
         with calls.cache.lock([*keys.values()], calls.stop):
-            rows, answers, usage = self._collect(keys, kind)
-            shapes = {row.shape for row in rows.values()}
-            if len(shapes) > 1:
+            read, missing = self._read(keys, kind)
+            cached = calls.cache.vectors([*keys.values()])
+            new = {keys[text]: answer.vectors[0] for text, (answer, _) in read.items()}
+            if len({row.shape for row in (*cached.values(), *new.values())}) > 1:
                 # The name stood for another model before: the cached vectors are of no use.
-                rows, answers, usage = self._collect(keys, kind, use_cache=False)
-            if new := {keys[text]: answers[text].vectors[0] for text in answers}:
-                known = calls.cache.vectors([*new])
-                missing = {key: row for key, row in new.items() if key not in known}
-                if missing:
-                    calls.cache.save_vectors(self.model, missing)
-        saved = sum(tokens.count_all([text for text in keys if text not in answers]))
-        if answers:
+                cached = {}
+            calls.cache.save_vectors(
+                self.model, {key: row for key, row in new.items() if key not in cached}
+            )
+        missing = {text: why for text, why in missing.items() if keys[text] not in cached}
+        direct = self._ask_directly(missing, keys, kind)
+        for why in missing.values():
+            calls.collect(why)
+        if missing:
+            raise next(iter(missing.values()))
+        rows = {**cached, **direct, **new}
+        if len({row.shape for row in rows.values()}) > 1:
+            raise ReplyPending  # the cache has vectors of both now, so that all are asked for
+        # Counted only now, as all texts are asked for again until none is missing; and as one call,
+        # as a call for all of them would be.
+        usage = sum((self._count(text, *each) for text, each in read.items()), Usage())
+        for answer, _ in read.values():
+            self._cut.update(answer.cut)
+        if read:
+            usage = replace(usage, calls=int(usage.prompt_tokens > 0))
             self._meter.add(self._step, Usage.of_model(self.model, usage))
+        saved = [text for text in keys if text not in read and text not in self._asked]
         if saved:
-            count = Usage(saved=int(not answers), saved_prompt_tokens=saved)
+            count = Usage(saved=int(not read), saved_prompt_tokens=sum(tokens.count_all(saved)))
             self._meter.add(self._step, Usage.of_model(self.model, count))
         return Embeddings(
-            np.stack([rows[text] for text in texts]),
+            np.stack([rows[keys[text]] for text in texts]),
             usage.prompt_tokens,
-            cached=not answers,
-            cut={text: kept for each in answers.values() for text, kept in each.cut.items()},
+            cached=not (read or direct),
+            cut={text: kept for text, kept in self._cut.items() if text in keys},
         )
 
-    def _collect(
-        self, keys: dict[str, bytes], kind: TextKind, *, use_cache: bool = True
-    ) -> tuple[dict[str, Vector], dict[str, Embeddings], Usage]:
-        """Return vectors by text, those of them that batches brought, and what these cost."""
+    def _read(
+        self, keys: dict[str, bytes], kind: TextKind
+    ) -> tuple[dict[str, tuple[Embeddings, BatchedEndpoint]], dict[str, _Missing]]:
+        """Return what batches have brought, by text, and why the others have no answer."""
         calls = self._calls
-        cached = calls.cache.vectors([*keys.values()]) if use_cache else {}
-        rows: dict[str, Vector] = {}
-        answers: dict[str, Embeddings] = {}
-        usage = Usage()
-        pending: ReplyPending | None = None
+        read: dict[str, tuple[Embeddings, BatchedEndpoint]] = {}
+        missing: dict[str, _Missing] = {}
         for text, key in keys.items():
+            endpoint = BatchedEndpoint(calls, key.hex(), tokens.count(text))
+            embedder = OpenAIEmbedder(endpoint, self.model, 1, Purpose(stop=calls.stop))
             try:
-                try:
-                    answer, part = self._embed_one(text, key, kind)
-                except _Missing as missing:
-                    if key in cached:
-                        rows[text] = cached[key]
-                        continue
-                    calls.collect(missing)
-                    answer, part = self._embed_one(text, key, kind)
-            except ReplyPending as error:
-                pending = error
-                continue
-            answers[text], rows[text] = answer, answer.vectors[0]
-            usage += part
-        if pending is not None:
-            raise pending
-        # Counted as one call, as a call for all texts would be.
-        return rows, answers, replace(usage, calls=int(usage.prompt_tokens > 0))
+                read[text] = embedder.embed([text], kind), endpoint
+            except _Missing as error:
+                missing[text] = error
+            except BadReply:
+                calls.use(endpoint.used)
+                raise
+        return read, missing
 
-    def _embed_one(self, text: str, key: bytes, kind: TextKind) -> tuple[Embeddings, Usage]:
-        calls = self._calls
-        size = tokens.count(text)
-        endpoint = BatchedEndpoint(calls, key.hex(), size)
-        purpose = Purpose(stop=calls.stop)
-        answer = OpenAIEmbedder(endpoint, self.model, 1, purpose).embed([text], kind)
-        sent = answer.tokens or size
-        if endpoint.kept is not None:
-            answer = replace(answer, cut={text: endpoint.kept})
-        usage = Usage(1, sent, batch_prompt_tokens=sent * endpoint.batched)
-        calls.charge(endpoint.used[-1], self._step, self.model, usage)
-        if not endpoint.is_first:
-            return answer, Usage(saved_prompt_tokens=sent)
-        return answer, usage
+    def _ask_directly(
+        self, missing: dict[str, _Missing], keys: dict[str, bytes], kind: TextKind
+    ) -> dict[bytes, Vector]:
+        """Ask for those of the missing texts that are not waited for; return vectors by key."""
+        now = self._calls.take_direct(missing.values())
+        texts = [text for text, why in missing.items() if why.call.id in now]
+        if texts:
+            answer: Embeddings | None = self._direct.embed(texts, kind)
+        elif missing:
+            texts = [*missing][:1]
+            ask = partial(self._direct.embed, texts, kind)
+            answer = self._calls.probe(missing[texts[0]].role.model, ask)
+        if not texts or answer is None:
+            return {}
+        for text in texts:
+            del missing[text]
+        self._asked.update(texts)
+        self._cut.update(answer.cut)
+        rows = {keys[text]: row for text, row in zip(texts, answer.vectors, strict=True)}
+        self._calls.cache.save_vectors(self.model, rows)
+        return rows
 
-
-def save_live_vectors(
-    store: BatchStore,
-    endpoint: str,
-    ids: Sequence[str],
-    texts: Sequence[str],
-    model: str,
-    embed: Callable[[Sequence[str]], Embeddings],
-) -> None:
-    """Embed texts at once, and save the vectors as if batches had brought them.
-
-    Args:
-        store: The file of batches.
-        endpoint: The endpoint's URL without secrets.
-        ids: The calls' ids.
-        texts: Their texts.
-        model: The embedding model.
-        embed: Makes the calls, which are paid for.
-
-    """
-    embeddings = embed(texts)
-    for id, text, row in zip(ids, texts, embeddings.vectors, strict=True):
-        packed = base64.b64encode(row.astype("<f4").tobytes()).decode()
-        # The endpoint counts the tokens of all texts together.
-        answer: dict[str, Any] = {
-            "data": [{"index": 0, "embedding": packed}],
-            "usage": {"prompt_tokens": tokens.count(text)},
-        }
-        if text in embeddings.cut:
-            answer[KEPT_KEY] = embeddings.cut[text]
-        call = CollectedCall(id, EMBEDDINGS_PATH, model, {}, tokens.count(text))
-        store.save_live(endpoint, call, answer)
+    def _count(self, text: str, answer: Embeddings, endpoint: BatchedEndpoint) -> Usage:
+        """Charge an answer, and return its usage, of which the build has paid for once."""
+        sent = answer.tokens or tokens.count(text)
+        usage = Usage(1, sent).batched
+        self._calls.charge(endpoint.used[-1], self._step, self.model, usage)
+        return usage if self._calls.use(endpoint.used) else Usage(saved_prompt_tokens=sent)
 
 
 def _prompt_tokens(prompt: Prompt) -> int:

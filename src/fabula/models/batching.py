@@ -9,7 +9,7 @@ import numpy as np
 
 from fabula.errors import BadReply
 from fabula.models import Embedder, Embeddings, TextKind
-from fabula.models.learned_behaviour import LearnedBehaviour
+from fabula.models.endpoint.learned import LearnedBehaviour
 from fabula.text import tokens
 from fabula.text.document import excerpt
 
@@ -47,7 +47,7 @@ class BatchingEmbedder:
     def batch(self) -> int:
         """The number of texts to send at once, as far as it is known."""
         most = self._embedder.batch
-        return min(most, self._behaviour.batch(self.model) or most)
+        return min(most, self._behaviour.of(self.model).batch or most)
 
     def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
         """Return one vector for each text.
@@ -76,7 +76,7 @@ class BatchingEmbedder:
 
     def _batches(self, texts: Sequence[str]) -> list[Sequence[int]]:
         """The indices of the texts of each call; texts that may be too long have their own."""
-        limit = self._behaviour.longest_refused(self.model)
+        limit = self._behaviour.of(self.model).longest_refused
         if limit is None or len(texts) == 1:
             return [range(len(texts))]
         lengths = tokens.count_all(texts)

@@ -1,4 +1,7 @@
-"""The response cache: every paid reply, in one SQLite file that may be deleted at any time."""
+"""The response cache: every paid reply, in one SQLite file that may be deleted at any time.
+
+Beside the replies is what servers refuse (`fabula.models.endpoint.learned`).
+"""
 
 from __future__ import annotations
 
@@ -101,7 +104,8 @@ RECOVER_SECONDS = 60.0
 MAX_ROW = 2**62
 Row = tuple[object, ...]
 CachedRow = tuple[bytes, str, str, bytes]
-"""What is cached: a key, its kind (`EVICTED_KINDS`), the model that was paid, and the data."""
+"""What is cached: a key, its kind, the model, and the data. The kind is one of `EVICTED_KINDS`, or
+"learned": what a model refuses (`fabula.models.endpoint.learned`)."""
 Result = TypeVar("Result")
 Work = Callable[[sqlite3.Connection], Result]
 
@@ -135,9 +139,9 @@ def embedding_key(endpoint: str, model: str, text: str, kind: str = "") -> bytes
     return _digest("embedding", endpoint, model, text, *([kind] if kind else []))
 
 
-def behaviour_key(endpoint: str, model: str) -> bytes:
-    """Return the key of what was learned of a model: a hash, 32 bytes, of checked URL and model."""
-    return _digest("manner", endpoint, model)
+def learned_key(endpoint: str, model: str) -> bytes:
+    """Return the key of what was learned of a model: a hash, 32 bytes, of URL and model."""
+    return _digest("learned", endpoint, model)
 
 
 def _digest(*parts: object) -> bytes:
@@ -263,6 +267,20 @@ class ReplyCache(ABC):
         self.save([(key, "embedding", model, row) for key, row in data.items()])
 
 
+class NoCache(ReplyCache):
+    """A cache that saves nothing; who asks the same thing at the same time shares a call."""
+
+    def find(self, keys: Collection[bytes]) -> dict[bytes, bytes]:
+        """Return nothing."""
+        return {}
+
+    def save(self, rows: Sequence[CachedRow]) -> None:
+        """Save nothing."""
+
+    def forget(self, key: bytes) -> None:
+        """Delete nothing."""
+
+
 class ResponseCache(ReplyCache):
     """The cache in a file, for several processes, too.
 
@@ -298,8 +316,9 @@ class ResponseCache(ReplyCache):
         none: list[tuple[str, str, int]] = []
         rows = self._read(lambda connection: connection.execute(COUNT).fetchall(), none)
         for kind, model, count in rows:
-            kinds[kind] += count
-            models[model] += count
+            if kind in EVICTED_KINDS:  # not what was learned of a model
+                kinds[kind] += count
+                models[model] += count
         for file in self._files():
             with contextlib.suppress(FileNotFoundError):  # another process has just deleted its log
                 size += file.stat().st_size

@@ -6,7 +6,7 @@ This needs the package keyring: `pip install 'fabula[keyring]'`.
 from __future__ import annotations
 
 from fabula.errors import SettingsError
-from fabula.models.address import redact_url
+from fabula.models.endpoint.address import redact_url
 
 SERVICE = "fabula"
 """The name under which keyrings list the keys; the user name of each is the endpoint's address."""

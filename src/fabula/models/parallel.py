@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 from weakref import WeakSet
 
-from fabula.errors import ReplyPending, Stopped
+from fabula.errors import Stopped
 from fabula.models.stop import Stop
 
 In = TypeVar("In")
@@ -80,9 +80,6 @@ def _leave() -> None:
 class TaskGroup:
     """Work that succeeds or fails as a whole: after one failure, no waiting work begins.
 
-    ReplyPending is no failure: the work beside it goes on, so that one batch has all calls that can
-    be made now.
-
     `each` must not be called from a worker: it would wait for itself.
     """
 
@@ -111,7 +108,7 @@ class TaskGroup:
 
     def __enter__(self) -> Self:
         if self._stop is not None:
-            self._using.enter_context(self._stop.calling(lambda: self._fail(Stopped())))
+            self._using.enter_context(self._stop.calling(lambda: self.fail(Stopped())))
         return self
 
     def __exit__(
@@ -121,8 +118,12 @@ class TaskGroup:
         trace: TracebackType | None,
     ) -> None:
         with self._using:
-            if error is not None and not isinstance(error, ReplyPending):
-                self._fail(error)
+            if error is not None:
+                self.fail(error)
+
+    def part(self) -> TaskGroup:
+        """Return a job of the same workers that is a part of this one."""
+        return TaskGroup(self._workers, within=self)
 
     @property
     def failure(self) -> BaseException | None:
@@ -152,21 +153,11 @@ class TaskGroup:
 
         Raises:
             BaseException: The error of the first item that failed.
-            ReplyPending: All items were worked on, and some of them wait for replies.
 
         """
         # All are submitted before the first is waited for: that is what makes them parallel.
         futures = [self.submit(priority, work, item) for item in items]
-        results: list[Out] = []
-        pending: ReplyPending | None = None
-        for future in futures:
-            try:
-                results.append(future.result())
-            except ReplyPending as error:
-                pending = error
-        if pending is not None:
-            raise pending
-        return results
+        return [future.result() for future in futures]
 
     def wait_for_parts(self) -> None:
         """Wait until the work that this job's parts have begun on workers is done."""
@@ -178,9 +169,9 @@ class TaskGroup:
             failure = self._failure
             self._parts.add(part)
         if failure is not None:
-            part._fail(failure)
+            part.fail(failure)
 
-    def _fail(self, error: BaseException) -> None:
+    def fail(self, error: BaseException) -> None:
         """Fail all waiting work of this job and its parts at once.
 
         Otherwise the callers would wait until it comes up in the queue, behind other jobs' work.
@@ -194,13 +185,13 @@ class TaskGroup:
         for future in waiting:
             future.set_exception(self._failure)
         for part in parts:
-            part._fail(self._failure)
+            part.fail(self._failure)
 
     def _begin(
         self, future: Future[Any], work: Callable[..., Any], values: tuple[Any, ...]
     ) -> None:
         """Do work that waited for a worker, unless it has failed meanwhile."""
-        # Whoever takes it out of the set decides: this worker begins it, or `_fail` has failed it.
+        # Whoever takes it out of the set decides: this worker begins it, or `fail` has failed it.
         with self._changed:
             if future not in self._waiting:
                 return
@@ -226,8 +217,6 @@ class TaskGroup:
             return
         try:
             future.set_result(work(*values))
-        except ReplyPending as error:
-            future.set_exception(error)
         except BaseException as error:  # noqa: BLE001  the future passes it on
-            self._fail(error)
+            self.fail(error)
             future.set_exception(error)

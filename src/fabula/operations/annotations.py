@@ -1,7 +1,8 @@
-"""List the layers of annotations of documents, and what they mark."""
+"""List the layers of annotations of documents, and what they mark; remove one."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,8 +10,9 @@ from pydantic import Field
 
 from fabula.graph.annotations import MAX_LAYER_CHARACTERS, LayerRecord, PlacedAnnotation
 from fabula.graph.entries import Entry
-from fabula.operations.kit import Column, operation
-from fabula.operations.parameters import Document, First, Limit, NamedDocument
+from fabula.operations.kit import Build, Column, operation
+from fabula.operations.parameters import Document, DryRun, First, Limit, NamedDocument
+from fabula.text.nouns import count_noun
 
 # What imports Neo4j's driver is imported in the functions: help has to be shown without it.
 if TYPE_CHECKING:
@@ -228,3 +230,76 @@ def list_annotations(
         if not orphaned or item.anchor is None
     ]
     return Annotations(len(rows), tuple(rows[first : first + limit]))
+
+
+@dataclass(frozen=True)
+class RemovedLayer:
+    """A layer that was removed, or would be, and what has to be built without it.
+
+    Attributes:
+        document: The id of its document.
+        title: The title of that.
+        layer: Its name.
+        annotations: How many it had.
+        dry_run: Whether nothing was removed.
+        build: The graph that is made of annotations.
+        job: The id of the job that builds it; '' if there is none.
+
+    """
+
+    document: str
+    title: str
+    layer: str
+    annotations: int
+    dry_run: bool
+    build: Build
+    job: str = ""
+
+    @property
+    def audited(self) -> Mapping[str, object]:
+        """What the audit says of it."""
+        return {"layer": self.layer}
+
+    def to_text(self) -> str:
+        """Return what was removed, or would be."""
+        verb = "would remove" if self.dry_run else "removed"
+        what = count_noun(self.annotations, "annotation")
+        return f"{verb} {self.layer} from {self.title}: {what}"
+
+
+@operation(
+    "/collections/{collection}/documents/{document}/annotations/layers/{layer}",
+    group=GROUP,
+    command="annotations remove",
+    role="write",
+    method="DELETE",
+    positional=["document", "layer"],
+    has_screen=False,
+    starts_job=True,
+    examples=('annotations remove "A Christmas Carol" carol --yes',),
+)
+def remove_layer(
+    collection: Collection,
+    document: NamedDocument,
+    layer: Annotated[
+        str,
+        Field(min_length=1, max_length=MAX_LAYER_CHARACTERS, description="the name of the layer"),
+    ],
+    later: Annotated[bool, Field(description="do not build the graph of annotations now")] = False,
+    dry_run: DryRun = False,
+) -> RemovedLayer:
+    """Remove a layer of a document with all its annotations.
+
+    Raises:
+        NotFound: There is no such document or layer.
+
+    """
+    from fabula.store.annotations import edit_layer, read_layers
+
+    entry = collection.document(document)
+    [found] = read_layers(collection.store, entry.collection, entry.id, layer)
+    if not dry_run:
+        edit_layer(collection.store, entry.collection, entry.id, layer, lambda _: None)
+    graphs = () if dry_run else collection.graphs_of_annotations()
+    build = Build(next(iter(graphs), ""), (entry.id,) if graphs else (), later)
+    return RemovedLayer(entry.id, entry.title, layer, found.record.count, dry_run, build)

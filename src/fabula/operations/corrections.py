@@ -330,19 +330,20 @@ def _follow(collection: Collection, decision: Decision, *, later: bool) -> Corre
     """Return a correction with the documents that it, or its undoing, has made stale."""
     by_decision: list[str] = []
     by_more: list[str] = []
+    concerned = []
     for entry in collection.store.documents(collection.name):
         record = entry.graphs.get(decision.graph)
         followed = record.made_from.get("decisions", ()) if record else ()
         is_followed = any(known["number"] == decision.number for known in followed)
-        if not (is_followed or (record and entry.id in decision.documents)):
-            continue
-        differences = collection.stale(entry)
+        if is_followed or (record and entry.id in decision.documents):
+            concerned.append(entry)
+    for id, differences in collection.stale_of(concerned).items():
         if decision.graph in differences:
             changed = {name for names in differences.values() for name in names}
             is_by_decision = all(
                 name == "decisions" or name.startswith("rests_on.") for name in changed
             )
-            (by_decision if is_by_decision else by_more).append(entry.id)
+            (by_decision if is_by_decision else by_more).append(id)
     title = _find_titles(collection, [decision]).get(decision.document, "")
     build = Build(decision.graph, tuple(by_decision), later)
     return Corrected(_describe(decision, title, {}), build, tuple(by_more))
@@ -352,21 +353,6 @@ def _find_titles(collection: Collection, decisions: Iterable[Decision]) -> Mappi
     """Return the titles of the documents that corrections alone are about, by their ids."""
     ids = sorted({decision.document for decision in decisions} - {""})
     return {entry.id: entry.title for entry in collection.store.find_same(collection.name, ids)}
-
-
-def _find_concerned(collection: Collection, decision: Decision) -> Iterable[Entry]:
-    """Yield the documents that a decision was about when it was made, and those that follow it."""
-    for entry in collection.store.documents(collection.name):
-        record = entry.graphs.get(decision.graph)
-        if record is None:
-            continue
-        followed = {known["number"] for known in record.made_from.get("decisions", ())}
-        if entry.id in decision.documents or decision.number in followed:
-            yield entry
-
-
-def _follows_from_decisions(names: Sequence[str]) -> bool:
-    return all(name == "decisions" or name.startswith("rests_on.") for name in names)
 
 
 def _describe(decision: Decision, title: str, effects: Mapping[str, str]) -> Correction:

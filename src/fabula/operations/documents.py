@@ -210,16 +210,25 @@ def list_documents(
         skip = max(first - total, 0)
         entries, counts = find_documents(shelf, words, language, order, skip, limit - len(rows))
         total += sum(pair[1] for name, pair in counts.items() if language in ("", name))
-        rows += [_list(shelf, each, reading=reading, for_visitor=for_visitor) for each in entries]
+        stale = {} if for_visitor else shelf.stale_of(entries)
+        rows += [
+            _list(shelf, each, stale.get(each.id, {}), reading=reading, for_visitor=for_visitor)
+            for each in entries
+        ]
     return DocumentList(total, tuple(rows))
 
 
 def _list(
-    collection: Collection, entry: Entry, *, reading: bool, for_visitor: bool
+    collection: Collection,
+    entry: Entry,
+    stale: Mapping[str, Sequence[str]],
+    *,
+    reading: bool,
+    for_visitor: bool,
 ) -> ListedDocument:
     own: dict[str, Any] = {
         "graphs": tuple(name for name in sorted(entry.graphs) if name != TEXT),
-        "stale": {} if for_visitor else _find_stale(collection, entry),
+        "stale": _name_stale(stale),
         "outdated_reading": entry.reading < READING_VERSION,
         "reading": _read_again(collection, entry) if reading else "",
         "source": source_name(entry.source) if for_visitor else entry.source,
@@ -228,19 +237,14 @@ def _list(
     return ListedDocument(**{name: getattr(entry, name) for name in names}, **own)
 
 
-def _find_stale(collection: Collection, entry: Entry) -> dict[str, tuple[str, ...]]:
-    return {name: tuple(found) for name, found in collection.stale(entry).items()}
+def _name_stale(stale: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(found) for name, found in stale.items()}
 
 
 def _read_again(collection: Collection, entry: Entry) -> str:
-    """Return in words what another ingest of a document's file would change."""
-    change = collection.read_again(entry)
-    if change is None:
-        return f"its file {entry.source} is not here."
-    if change.error:
-        return change.error
-    what = "; ".join(change.describe()) or "the same text"
-    return f"`fabula ingest {entry.source}` would bring {what}."
+    from fabula.operations.rereading import describe_rereading
+
+    return describe_rereading(collection.store, entry, collection.settings.max_file_mb * 1_000_000)
 
 
 # Showing
@@ -421,7 +425,7 @@ def show_document(
         "money": cost.money,
         "unpriced": tuple(cost.unpriced),
         "layers": tuple(collection.store.layers(collection.name, entry.id)),
-        "stale": {} if for_visitor else _find_stale(collection, entry),
+        "stale": {} if for_visitor else _name_stale(collection.stale(entry)),
         "missing": {name: tuple(found) for name, found in gaps.items()},
     }
     names = [field.name for field in fields(DocumentDetails) if field.name not in own]

@@ -15,6 +15,13 @@ its rows are mappings. Where a result is prose, its method `to_text` returns wha
 in place of a table; `to_notes` returns lines that it shows below one, and `to_hint` what it shows
 beside it, on standard error.
 
+Where a result may be too long for an assistant, its method `shorten` returns what one gets.
+
+A result whose `has_failed` is true is shown, and the command's exit code is 1 then.
+
+A result that is a file for other programs is a `FileResult`: the command writes it to `--out`, and
+the route sends it. Its parameter `format`, if the operation has one, may be the name of the file.
+
 What destroys something has the parameter `dry_run`: the command shows first what would go, and asks
 unless it was told `--yes`. Assistants are not offered it, as a text might talk them into it.
 """
@@ -44,6 +51,8 @@ from fabula.graph.reading_place import HIDES_UNREAD, MAX_PLACE
 from fabula.jobs.callers import PERSON, Caller, Role
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fabula.app import App
     from fabula.app.collection import Collection
     from fabula.export.graph_xml import Written
@@ -275,6 +284,23 @@ class Build:
 
 
 @dataclass(frozen=True)
+class FileResult:
+    """A file for other programs, which is written where somebody wants it.
+
+    Attributes:
+        name: What it is called if nobody says how.
+        media_type: What it is.
+        write: Writes it to a path, as a file, as a folder or as several files beside it; returns
+            what was written, in words.
+
+    """
+
+    name: str
+    media_type: str
+    write: Callable[[Path], str]
+
+
+@dataclass(frozen=True)
 class Operation:
     """A function of a collection or of the library, and where and to whom it is offered.
 
@@ -292,7 +318,8 @@ class Operation:
         hides_unread: Whether it has the parameter `until`, and gets the collection as somebody
             knows it who has read the parameter `document` up to there.
         is_large: Whether it takes seconds of processor time, so that a caller has few at once.
-        is_query: Whether Neo4j may take any time for it, so that all callers have few at once.
+        is_query: Whether it is a query that only reads, for which Neo4j may take any time, so that
+            all callers have few at once.
         is_question: Whether it is counted as a question, of which a caller has few at once. It ends
             when its caller leaves, and has the flags of models at the command line.
         max_body_bytes: The largest body of a request over HTTP.
@@ -374,12 +401,17 @@ class Operation:
     @property
     def changes(self) -> bool:
         """Whether it changes something. A question may be in a body, and changes nothing."""
-        return self.method != "GET" and self.role != "read"
+        return self.method != "GET" and self.role != "read" and not self.is_query
 
     @property
     def has_confirmation(self) -> bool:
         """Whether it destroys something, which a person has to confirm."""
         return any(each.name == "dry_run" for each in self.parameters)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether its result is a file for other programs."""
+        return self.result is FileResult
 
     @property
     def has_body(self) -> bool:

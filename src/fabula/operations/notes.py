@@ -59,6 +59,14 @@ NoteId = Annotated[
         description=f"the id of a note, or {MIN_ID_DIGITS} or more of its first characters",
     ),
 ]
+NoteWords = Annotated[
+    str,
+    Field(
+        max_length=1000,
+        description="words that a note, its tag or the words that it is on must all have; case and "
+        "accents do not count",
+    ),
+]
 
 
 @operation(
@@ -73,14 +81,7 @@ NoteId = Annotated[
 def list_notes(
     collection: Collection,
     document: Document = "",
-    words: Annotated[
-        str,
-        Field(
-            max_length=1000,
-            description="words that a note, its tag or the words that it is on must all have; case "
-            "and accents do not count",
-        ),
-    ] = "",
+    words: NoteWords = "",
     first: First = 0,
     limit: Limit = 100,
 ) -> Annotations:
@@ -274,7 +275,7 @@ def find_note(collection: Collection, document: str, note: str) -> AnnotationRow
     return _place(collection, entry, layer, _choose(layer, note, entry))
 
 
-def export_notes(collection: Collection, document: str = "", words: str = "") -> str:
+def write_markdown(collection: Collection, document: str = "", words: str = "") -> str:
     """Return notes as Markdown, one document after the other.
 
     Args:

@@ -1,4 +1,4 @@
-"""Run the queries for analysts that come with Fabula, and list them."""
+"""Run the queries for analysts that come with Fabula, and statements of admins; list queries."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from fabula.graph.explore import (
     query_names,
     shipped_query,
 )
+from fabula.graph.statements import MAX_CHARACTERS
 from fabula.operations.kit import Asker, Column, operation
+from fabula.operations.parameters import OtherCollection
 from fabula.text.folding import fold_name
 
 if TYPE_CHECKING:
     from fabula.app.collection import Collection
-    from fabula.store import Store
     from fabula.store.user_query import QueryTable
 
 GROUP = "Queries"
@@ -176,13 +177,45 @@ def cypher(
     return QueryResult.of(table, shipped)
 
 
-def run_statement(store: Store, statement: str, parameters: Mapping[str, Any]) -> QueryResult:
-    """Run an admin's own statement on the whole graph, across all collections; it only reads."""
+@operation(
+    "/cypher",
+    group=GROUP,
+    role="admin",
+    method="POST",
+    is_query=True,
+    max_body_bytes=MAX_QUERY_BODY_BYTES,
+    is_recorded=False,
+    # It reads other collections, and what the service keeps: a text could ask for that.
+    has_tool=False,
+    has_screen=False,
+    command="cypher statement",
+    has_command=False,
+)
+def run_cypher(
+    asker: Asker,
+    statement: Annotated[
+        str, Field(min_length=1, max_length=MAX_CHARACTERS, description="a statement in Cypher")
+    ],
+    parameters: Annotated[
+        Mapping[str, Any], Field(max_length=50, description="a value for each $name in it")
+    ] = {},
+    collection: OtherCollection = None,
+) -> QueryResult:
+    """Run a statement on the graph of all collections, or on the server of the one that is named.
+
+    It only reads, for 30 seconds at most, and has at most 1,000 rows and 8 MB: one that does more
+    is refused.
+
+    Raises:
+        NotFound: There is no such collection.
+        StoreError: Neo4j refuses it, or it takes too long.
+
+    """
     from fabula.store.user_query import run_user_query
 
     query = parse_query(statement)
     table = run_user_query(
-        store,
+        collection.store if collection else asker.app.connect(),
         statement,
         query.fill(parameters),
         timeout_seconds=MAX_SECONDS,

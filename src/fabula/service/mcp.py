@@ -22,15 +22,13 @@ from starlette.applications import Starlette
 
 from fabula import __version__
 from fabula.app.collection import Collection
-from fabula.ask.query import query_options
 from fabula.errors import FabulaError, Forbidden, NotFound, did_you_mean
-from fabula.graph.entries import Entry
 from fabula.jobs.callers import Caller, Role
 from fabula.jobs.start import IngestOptions, begin_ingest, text_item
 from fabula.models.stop import Stop
 from fabula.operations.kit import Operation, find_operations
+from fabula.operations.texts import read
 from fabula.service.core.errors import public_message
-from fabula.service.core.views import END_OF_TEXT
 from fabula.service.http.streams import run_while_connected
 from fabula.service.state import ServiceState
 from fabula.text.names import quote_name
@@ -38,8 +36,6 @@ from fabula.text.tokens import count
 
 MAX_RESULT_TOKENS = 4000
 """Tokens of all texts in one result."""
-MAX_READ_CHARACTERS = 8000
-"""Characters of the text that one call of `read` returns."""
 INSTRUCTIONS = (
     "Long narrative texts, read as graphs: passages of the text, summaries by aspect (plot, "
     "character, theme and others) and details. Search first, then read around what you find. Cite "
@@ -50,27 +46,8 @@ INSTRUCTIONS = (
 READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True)
 CollectionName = Annotated[str, Field(description="name of the collection")]
-DocumentName = Annotated[str, Field(description="id, title or file name of the document")]
-ReadUntil = Annotated[
-    str,
-    Field(description=f"{query_options()['until'].description}; needs a document"),
-]
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
-
-
-class TextRange(BaseModel):
-    """The text of a range of characters; continue reading at `next`, which is None at the end."""
-
-    document: str
-    title: str
-    section: str
-    pages: str
-    lines: str
-    start: int
-    end: int
-    text: str
-    next: int | None = None
 
 
 class BegunJob(BaseModel):
@@ -95,7 +72,6 @@ def make_mcp(state: ServiceState, person: Caller | None = None) -> MCPServer:
         log_level="WARNING",
     )
     access = _Access(state, person)
-    _add_reading(server, access)
     _add_writing(server, access)
     for operation in find_operations():
         if operation.has_tool:
@@ -196,40 +172,6 @@ def _report_errors(tool: Callable[Parameters, Result]) -> Callable[Parameters, R
             raise ToolError(public_message(error)) from error
 
     return run
-
-
-def _add_reading(server: MCPServer, access: _Access) -> None:
-    @server.tool(annotations=READ_ONLY)
-    @_report_errors
-    def read(
-        context: Context[Any, Any],
-        collection: CollectionName,
-        document: DocumentName,
-        start: Annotated[int, Field(ge=0, le=END_OF_TEXT, description="first character")] = 0,
-        end: Annotated[
-            int,
-            Field(
-                ge=0,
-                le=END_OF_TEXT,
-                description="character after the last one; 0 for as many as one call returns",
-            ),
-        ] = 0,
-        section: Annotated[
-            str,
-            Field(
-                description="start at the section with this heading or path, as 'BOOK NINE CHAPTER "
-                "XI', or at a page, as 'p. 113', instead of `start`"
-            ),
-        ] = "",
-        until: ReadUntil = "",
-    ) -> TextRange:
-        """Read the text itself as the book prints it, at most 8,000 characters in one call."""
-        source = access.collection(context, collection).as_read(document, until)
-        entry = source.document(document)
-        if section:
-            lines = source.read(entry.id, section).lines
-            start = next(line.start + line.lit[0][0] for line in lines if line.lit)
-        return _read_range(source, entry, start, end or start + MAX_READ_CHARACTERS)
 
 
 def _add_writing(server: MCPServer, access: _Access) -> None:
@@ -348,9 +290,7 @@ def _add_resources(server: MCPServer, access: _Access) -> None:
     def document(context: Context[Any, Any], collection: str, document: str) -> str:
         """The first 8,000 characters of a document's text."""
         with report_missing():
-            source = access.collection(context, collection)
-            entry = source.document(document)
-            return _read_range(source, entry, 0, MAX_READ_CHARACTERS).text
+            return read(access.collection(context, collection), document).shorten().text
 
     @server.resource("fabula://{collection}/{document}/{start}-{end}", mime_type="text/plain")
     def stretch(
@@ -359,7 +299,7 @@ def _add_resources(server: MCPServer, access: _Access) -> None:
         """A range of characters of a document's text, at most 8,000."""
         with report_missing():
             source = access.collection(context, collection)
-            return _read_range(source, source.document(document), start, end).text
+            return read(source, document, start, end).shorten().text
 
 
 def _add_prompts(server: MCPServer) -> None:
@@ -386,31 +326,3 @@ def _add_prompts(server: MCPServer) -> None:
             f"Trace {name} from first to last appearance: search for them with the aspect "
             "character and in the chunks, put what you find in the order of the text, and cite it."
         )
-
-
-def _read_range(collection: Collection, entry: Entry, start: int, end: int) -> TextRange:
-    """Read at most MAX_READ_CHARACTERS between two characters. Raises NotFound."""
-    store = collection.store
-    if start >= store.until:
-        raise NotFound(f"That place of {entry.title} comes after what was read.")
-    end = min(end, start + MAX_READ_CHARACTERS, store.until)
-    rows = store.find_chunks(entry, start, end)
-    if not rows or start >= end:
-        raise NotFound(f"{entry.title} has no characters {start}-{end}.")
-    first = rows[0]["start"]
-    chunks = "".join(row["text"] for row in rows)
-    text = chunks[start - first : end - first]
-    reached = start + len(text)
-    structure = store.structure(entry)
-    more = reached < rows[-1]["end"] or bool(store.find_chunks(entry, reached, reached + 1))
-    return TextRange(
-        document=entry.id,
-        title=entry.title,
-        section=rows[0]["section"],
-        pages=structure.pages.range([(start, reached)]),
-        lines=structure.lines.range([(start, reached)]),
-        start=start,
-        end=reached,
-        text=text,
-        next=reached if more else None,
-    )

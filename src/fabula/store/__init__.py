@@ -793,7 +793,7 @@ class Store(Database):
             sources.setdefault(row.pop("id"), []).append(Source(**row))
         return sources
 
-    def find_chunks(self, document: Entry, first: int, last: int) -> list[dict[str, Any]]:
+    def find_chunks(self, document: Entry, first: int = 0, last: int = END) -> list[dict[str, Any]]:
         """Return the chunks that hold any character from `first` to before `last`, in order."""
         return self.find_chunks_of_spans(document, [(first, last)])
 
@@ -840,7 +840,7 @@ class Store(Database):
         from fabula.graph.unread import index_names
 
         def read() -> NameIndex:
-            rows = self.whole.find_chunks(document, 0, END)
+            rows = self.whole.find_chunks(document)
             return index_names((row["start"], row["text"]) for row in rows)
 
         return self._cached_of_text("names", document, read)

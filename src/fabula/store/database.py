@@ -212,12 +212,16 @@ class Database:
 def _close(driver: neo4j.Driver) -> None:
     """Close a driver and all its connections, also while other threads use them.
 
-    The driver does not support that: a connection that can't be closed in the middle of a statement
-    stays open, and so do those that come after it.
+    The driver does not support that. It says goodbye over each connection: in the middle of another
+    thread's statement that fails on either side, leaves that thread's session open for ever, and
+    the connections that come after this one.
     """
     pool = driver._pool
     with pool.lock:
         connections = [*itertools.chain.from_iterable(pool.connections.values())]
+    for connection in connections:
+        if connection.in_use:
+            connection.kill()
     try:
         driver.close()
         pool.close()  # again: a driver that is closed does nothing, whatever was opened since

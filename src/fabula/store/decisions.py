@@ -37,7 +37,7 @@ def read_decision(store: Store, collection: str, number: int) -> Decision:
     for decision in read_decisions(store, collection):
         if decision.number == number:
             return decision
-    raise NotFound(f"There is no decision {number} in collection {collection!r}.")
+    raise NotFound(f"There is no correction {number} in collection {collection!r}.")
 
 
 def save_decision(store: Store, collection: str, decision: Decision, began: int) -> Decision:
@@ -108,5 +108,5 @@ def undo_decision(store: Store, collection: str, number: int, by: str) -> Decisi
         saved = session.execute_write(save)
     if not saved:
         who = decision.undone_by or "somebody else"
-        raise CorrectionRefused(f"Decision {number} was undone before, by {who}.")
+        raise CorrectionRefused(f"Correction {number} was undone before, by {who}.")
     return read_decision(store, collection, number)

@@ -23,6 +23,8 @@ def read_part(
     owner: Owner,
     *,
     embeddings: bool = False,
+    replies: bool = False,
+    edges: bool = True,
     report: Callable[[int, int], None] = lambda read, nodes: None,
 ) -> Part:
     """Return a part as it was written, its nodes in order of their ids.
@@ -31,6 +33,8 @@ def read_part(
         store: The graph.
         owner: Whose part.
         embeddings: Whether to read the embeddings of its nodes.
+        replies: Whether to read the nodes that keep replies of models.
+        edges: Whether to read its edges.
         report: Told how many nodes were read since it was told last, and how many there are.
 
     Raises:
@@ -47,15 +51,17 @@ def read_part(
         raise NotFound(f"There is no graph {owner.graph} of {of}.")
     space = store.space(owner.collection) if embeddings else None
     nodes: list[Node] = []
-    edges: list[Edge] = []
+    leading: list[Edge] = []
     elements: set[str] = set()
-    ids = [row["id"] for row in store.rows("core/find_part_ids", **owner._asdict())]
+    found = store.rows("core/find_part_ids", **owner._asdict(), replies=replies)
+    ids = [row["id"] for row in found]
     report(0, len(ids))
     for start in range(0, len(ids), NODES_PER_PAGE):
         rows = store.rows(
             "core/find_part",
             collection=owner.collection,
             ids=ids[start : start + NODES_PER_PAGE],
+            edges=edges,
             embedding=space.embedding if space else "",
             dimensions=space.dimensions if space else 1,
         )
@@ -63,7 +69,7 @@ def read_part(
             nodes.append(_node(row))
             if "Element" in row["labels"]:
                 elements.add(nodes[-1].label)
-            edges += [
+            leading += [
                 Edge(edge["type"], row["id"], edge["end"], edge["properties"])
                 for edge in row["edges"]
             ]
@@ -72,7 +78,7 @@ def read_part(
     moved = space and (now := store.space(owner.collection)) and now.slot != space.slot
     if moved or store.record(owner) != before:
         raise Changed(CHANGED)
-    return Part(owner, tuple(nodes), tuple(edges), before, frozenset(elements))
+    return Part(owner, tuple(nodes), tuple(leading), before, frozenset(elements))
 
 
 def read_parts(store: Store, entry: Entry, names: Collection[str]) -> dict[str, Part]:

@@ -15,7 +15,7 @@ import neo4j
 import numpy as np
 
 from fabula.errors import BadValue, Changed, SpaceError, StoreError
-from fabula.graph import TEXT, Edge, Node, Owner, Part, queries
+from fabula.graph import REPLIES, TEXT, Edge, Node, Owner, Part, queries
 from fabula.graph.hits import NEVER
 from fabula.graph.queries import read_statement
 from fabula.store import locks
@@ -547,7 +547,7 @@ def _row(
     row = {
         "id": node.id,
         "labels": [label.capitalize(), node.label],
-        "index_labels": [queries.text_label(label)],
+        "index_labels": [] if node.label == REPLIES else [queries.text_label(label)],
         "properties": properties,
     }
     if node.embedding is None:

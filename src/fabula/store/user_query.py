@@ -24,6 +24,7 @@ from fabula.errors import FabulaError, Refused
 from fabula.graph.nesting import is_deep
 from fabula.graph.queries import index_name, read_statement
 from fabula.graph.statements import MAX_CHARACTERS, refuse_large
+from fabula.graph.unread import TITLES
 from fabula.store import Store
 from fabula.store.driver_errors import (
     MEMORY_ADVICE,
@@ -115,7 +116,8 @@ def run_user_query(
     collection has none.
 
     Args:
-        store: The graph.
+        store: The graph; for a reader with a place, rows that print a name which was not read are
+            left out.
         statement: The statement.
         parameters: Its parameters.
         write: Whether it may change the graph.
@@ -183,7 +185,22 @@ def run_user_query(
             raise
     counts = sorted(vars(counters).items()) if counters else []
     changes = {name: count for name, count in counts if count and name[0] != "_"}
-    return QueryTable(columns, rows, changes, cut)
+    return QueryTable(columns, _hide_unread(store, columns, rows), changes, cut)
+
+
+def _hide_unread(
+    store: Store, columns: Sequence[str], rows: tuple[tuple[Any, ...], ...]
+) -> tuple[tuple[Any, ...], ...]:
+    """Leave out the rows that print a name which the reader has not read."""
+    is_unread = store.is_unread
+    if is_unread is None:
+        return rows
+    shown = [at for at, name in enumerate(columns) if name not in TITLES]
+    return tuple(
+        row
+        for row in rows
+        if not any(isinstance(row[at], str) and is_unread(row[at]) for at in shown)
+    )
 
 
 class _Limit:

@@ -39,7 +39,7 @@ LOCK_SECONDS = 2.0
 """How often it is checked that the lock of the import was not lost."""
 BELONGINGS = frozenset({"AnnotationSlice", "Decision", DOCUMENT, "Element", "Part", "Passage"})
 """The labels that a collection's nodes have one of."""
-FOREIGN = frozenset(LABELS) - BELONGINGS - {"Chunk", "Gap"}
+FOREIGN = frozenset(LABELS) - BELONGINGS - {"Chunk", "Gap", "Replies"}
 """Labels of the core that none of them has."""
 Row = Mapping[str, Any]
 

@@ -26,6 +26,7 @@ from fabula.graph.findings import Findings
 from fabula.graph.installed import graphs
 from fabula.graph.method import BuildText, Graph
 from fabula.graph.recipes import with_bases
+from fabula.graphs.entities.findings import join_names
 from fabula.load import load, read_text
 from fabula.models.counted import Meter
 from fabula.models.usage import Usage, sum_usage
@@ -36,6 +37,7 @@ from fabula_bench.gold.litbank import LitBankText, read_litbank
 from fabula_bench.gold.plays import score_play
 from fabula_bench.gold.poldracor import Play, read_poldracor
 from fabula_bench.gold.report import GoldSystem, write_report
+from fabula_bench.gold.resolvers import score_resolvers
 from fabula_bench.gold.scores import TextScores, summarise
 from fabula_bench.plan import version_info
 from fabula_bench.run import ProgressView
@@ -146,18 +148,16 @@ def measure(
     all_scores: list[TextScores] = []
     all_pairs: list[novels.AliasPair] = []
     usages: list[Mapping[str, Usage]] = []
-    joining = next((graph.join_names for graph in measured_graphs() if graph.join_names), None)
     annotated: list[LitBankText | Play] = [*texts, *plays]
     for gold in annotated:
         scores = TextScores(gold.name)
         try:
             if isinstance(gold, LitBankText):
-                if joining:
-                    pairs = novels.pair_given_names(gold, joining)
-                    all_pairs += pairs
-                    persons = [pair for pair in pairs if pair.is_person]
-                    novels.score_pairs(scores, novels.GIVEN, pairs)
-                    novels.score_pairs(scores, novels.GIVEN_PERSONS, persons)
+                pairs = novels.pair_given_names(gold, join_names)
+                all_pairs += pairs
+                persons = [pair for pair in pairs if pair.is_person]
+                novels.score_pairs(scores, novels.GIVEN, pairs)
+                novels.score_pairs(scores, novels.GIVEN_PERSONS, persons)
                 document = _document_of(gold, data)
                 found, usage = _find_in(document, models)
                 novels.score_findings(scores, gold, found, document.text)
@@ -171,6 +171,8 @@ def measure(
         usages.append(usage)
         all_scores.append(scores)
         report(sum(sum_usage(usages).values(), Usage()))
+    by_name = {scores.text: scores for scores in all_scores}
+    score_resolvers([text for text in texts if text.name in by_name], by_name)
     return all_scores, all_pairs, sum_usage(usages)
 
 

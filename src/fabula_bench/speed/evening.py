@@ -97,7 +97,7 @@ async def _live(
             troubles = asyncio.create_task(_trouble(service, admin, home, diary))
             seconds = await bring_book(operator, book(WORDS, books), TITLE, diary)
             await troubles
-        listed = (await operator.get(f"{NOVELS_PATH}/documents")).json()["items"]
+        listed = (await operator.get(f"{NOVELS_PATH}/documents")).json()["rows"]
     lost = [] if len(listed) == 1 else [f"{len(listed)} books"]
     output = service.run("check", "--collection", "novels")
     if "No errors" not in output:

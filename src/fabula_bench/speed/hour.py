@@ -110,7 +110,7 @@ class _Hour:
             client(keys[0]) as reader,
             client(writers[1]) as writer,
         ):
-            listed = (await operator.get(f"{SHELF_PATH}/documents")).json()["items"]
+            listed = (await operator.get(f"{SHELF_PATH}/documents")).json()["rows"]
             # They are listed by their titles, as the volumes are numbered.
             self.documents = [document["id"] for document in listed]
             async with reading(keys[1:], self.diary, lambda: READ_SECONDS) as over:
@@ -147,7 +147,7 @@ class _Hour:
     async def find_lost(self, operator: httpx2.AsyncClient) -> list[str]:
         """Return in words what is not there, or not whole."""
         lost = []
-        found = (await operator.get(f"{NOVELS_PATH}/documents?limit=100")).json()["items"]
+        found = (await operator.get(f"{NOVELS_PATH}/documents?limit=100")).json()["rows"]
         if len(found) != self.brought:
             lost.append(f"{len(found)} books of {self.brought}")
         for (document, layer), expected in self.layers.items():

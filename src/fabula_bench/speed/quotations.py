@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fabula.ask.checked_quotation import CheckedQuotation
-from fabula.ask.quotation_check import QuotationCheck
+from fabula.ask.quotations.check import QuotationCheck
+from fabula.ask.quotations.checked import CheckedQuotation
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.parts import text_part
 from fabula.graph.recipes import text_recipe

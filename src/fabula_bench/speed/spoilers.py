@@ -12,7 +12,6 @@ import json
 import random
 import re
 import statistics
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -37,7 +36,7 @@ from fabula.graph.queries import read_statement
 from fabula.graph.trace import Trace
 from fabula.graphs.entities.known_until import find_called, list_entities
 from fabula.operations.passages import Direction, neighbours
-from fabula.service.core.views import read_text
+from fabula.operations.texts import read as read_text
 from fabula.store.part_reader import read_part
 from fabula_bench.speed.books import STORY
 from fabula_bench.speed.report import Figure
@@ -137,7 +136,7 @@ def measure(books: Path | None, probes: int = PROBES) -> list[Figure]:
 
 def places_of(collection: Collection, entry: Entry, shares: int = 10) -> list[int]:
     """Return the ends of all sections but the last, and some shares of the text."""
-    structure = collection.structure(entry.id)
+    structure = collection.store.structure(entry)
     starts = [section.start for section in structure.outline.sections][1:]
     length = collection.reading_place("100%", entry.id).length
     return sorted({*starts[:40], *(length * share // shares for share in range(1, shares))} - {0})
@@ -181,7 +180,7 @@ def secrets_of(collection: Collection, entry: Entry) -> list[Secret]:
         if match := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
             secrets.append(Secret("name", name, match.end()))
     headings: dict[str, int] = {}
-    for section in collection.structure(entry.id).outline.sections:
+    for section in collection.store.structure(entry).outline.sections:
         headings.setdefault(section.title, section.start + 1)
     secrets += [Secret("heading", title, place) for title, place in headings.items()]
     return secrets
@@ -217,7 +216,7 @@ def probe(collection: Collection, entry: Entry, places: Sequence[int], count: in
     """
     secrets = secrets_of(collection, entry)
     probing = Probing()
-    text = "".join(chunk["text"] for chunk in collection.store.find_chunks(entry, 0, sys.maxsize))
+    text = "".join(chunk["text"] for chunk in collection.store.find_chunks(entry))
     later = {
         place: _Later([each for each in secrets if each.place > place], text[:place])
         for place in places
@@ -337,12 +336,12 @@ def lists(whole: Collection, entry: Entry, place: int) -> Iterator[tuple[str, st
             files = write_annotations(annotated, format, ())
             yield f"annotations as {format.name}", "\n".join(files.values())
     with suppress(NotFound):
-        vault = vault_notes(annotated, collection.structure(entry.id))
+        vault = vault_notes(annotated, collection.store.structure(entry))
         yield "vault", "\n".join(["\n".join(vault), *vault.values()])
     found = concordance(collection, "*e", entry.id, limit=10_000)
     lines = [f"{line.section}\n{line.left}{line.node}{line.right}" for line in found.rows]
     yield "concordance", "\n".join(lines)
-    text = read_text(collection, entry)
+    text = read_text(collection, entry.id)
     paths = [section.path for section in text.sections]
     yield (
         "text over HTTP",

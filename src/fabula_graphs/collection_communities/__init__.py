@@ -39,5 +39,5 @@ GRAPH = Graph(
     settings=_settings,
     not_in_prompts=UNASKED,
     describe=LazyFunction("fabula.graphs.communities.part_facts:describe"),
-    warnings=LazyFunction("fabula.graphs.communities.part_facts:warnings"),
+    warnings=LazyFunction("fabula.graphs.communities.part_facts:LEFT_OUT.warnings"),
 )

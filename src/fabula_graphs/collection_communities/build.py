@@ -16,9 +16,10 @@ from fabula.graphs.communities.build import CommunityBuilder
 from fabula.graphs.communities.labels import ENTITIES, HAS_MEMBER, REPORTS
 from fabula.graphs.communities.mapping import (
     make_network,
+    read_communities,
     read_members,
-    read_previous,
     read_relations,
+    read_reports,
 )
 from fabula.graphs.communities.values import ChunkPlace
 from fabula.models.roles import ModelProfile
@@ -52,7 +53,9 @@ def build_collection(
         {id: ChunkPlace(order) for order, id in enumerate(chunk_ids)},
     )
     calls = ExtractionCalls(models, work)
-    making = CommunityBuilder(calls, known, read_previous(known, (), LABELS), LABELS)
+    making = CommunityBuilder(
+        calls, known, read_communities(known), LABELS, read_reports(known, LABELS.report)
+    )
 
     communities = making.divide(network, options, reader.collection)
     nodes, edges = yield from making.describe(network, communities, options)

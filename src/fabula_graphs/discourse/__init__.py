@@ -36,6 +36,7 @@ GRAPH = Graph(
     version=2,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
+    reads_edges=False,
     elements=(labels.EVENT, labels.TERM, labels.LINK),
     growing=(labels.TERM,),
     restrict=LazyFunction(f"{__name__}.known_terms:restrict_part"),
@@ -57,7 +58,7 @@ GRAPH = Graph(
     prompts=Path(__file__).parent / "prompts",
     cypher=FOLDER / "fabula_graphs/discourse",
     settings=_settings,
-    # Only the questions about links depend on the senses: the build asks them anew.
+    # Only the questions about links depend on the senses.
     not_in_prompts=frozenset({"pairs", "senses"}),
     describe=LazyFunction(f"{__name__}.part_facts:describe"),
     warnings=LazyFunction(f"{__name__}.part_facts:warnings"),

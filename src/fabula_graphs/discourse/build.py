@@ -6,7 +6,9 @@ two thirds of them the same one, so here a model may say that there is none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from itertools import pairwise
 
 from fabula.graph import Gap, Part
@@ -15,22 +17,16 @@ from fabula.graph.calls import batches
 from fabula.graph.extraction import (
     ExtractionCalls,
     ModelQuestion,
-    windows,
 )
+from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.entities.labels import ENTITY
 from fabula.graphs.entities.resolve import PERSON, PLACE, person_or_place
 from fabula.models.roles import ModelProfile
+from fabula.text.ids import digest
 from fabula_graphs.discourse.demonstrations import read_demonstrations
 from fabula_graphs.discourse.labels import LINKS
-from fabula_graphs.discourse.mapping import (
-    JUDGED_BY,
-    PreviousDiscourse,
-    flatten_pairs,
-    nodes_and_edges,
-    read_previous,
-    ties_to_entities,
-)
+from fabula_graphs.discourse.mapping import nodes_and_edges, ties_to_entities
 from fabula_graphs.discourse.normal import normal, normal_forms, split_list
 from fabula_graphs.discourse.options import Options
 from fabula_graphs.discourse.part_facts import PairReplies, count_facts
@@ -48,14 +44,14 @@ from fabula_graphs.discourse.values import Link
 READ_PRIORITY, JUDGE_PRIORITY = range(1, 3)
 
 
+@keep_replies
 def build(
     text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
     """Build the discourse graph of a document; this knows no database.
 
     A model reads windows of chunks for events and judges pairs of neighbours. The same replies give
-    the same graph, in whatever order they come. What is known of unchanged chunks and pairs is used
-    again, and what no model gives is a gap.
+    the same graph, in whatever order they come. What no model gives is a gap.
 
     Raises:
         ModelError: The model can't be asked.
@@ -66,21 +62,21 @@ def build(
     senses = read_senses(options.senses)
     pairs = list(pairwise(text.chunks))
     calls = ExtractionCalls(models, work)
-    previous = read_previous(known, senses)
-    cut = windows(text.chunks, options.window_tokens, language)
+    cut = calls.cut(text, options.window_tokens, known)
     # Both steps run at once, and either may leave a gap first.
     work.gaps.expect(len(cut) + len(batches(pairs, options.pairs)))
     demonstrations = read_demonstrations(options.demonstrations)
     about_pairs = ask_links(senses, language, known.means, demonstrations)
-    judging = yield Start(judge_pairs(pairs, options.pairs, about_pairs, previous, calls))
+    kept = KeptLinks(senses.digest, known.kept, work.kept)
+    judging = yield Start(judge_pairs(pairs, options.pairs, about_pairs, kept, calls))
     places = EntityPlaces.of(text.below.get("entities"), language)
     question = ask_events(language, known.means, demonstrations, places)
-    event_replies = yield from calls.ask_windows(question, cut, previous.read, READ_PRIORITY)
-    events = event_replies.collect(lambda _, reply: reply.records, previous.events)
-    [(links, link_replies)] = yield [judging]
+    event_replies = yield from calls.ask_windows(question, cut, READ_PRIORITY)
+    [link_replies] = yield [judging]
+    links = kept.of(pairs)
     nodes, edges = nodes_and_edges(
         text.document.id,
-        events,
+        event_replies.records,
         links,
         text.chunks,
         lambda value: normal(value, language),
@@ -88,31 +84,65 @@ def build(
     )
     if entities := text.below.get("entities"):
         edges += ties_to_entities(nodes, _resolver(entities, language))
-    counts = count_facts(nodes, edges, links, event_replies, link_replies, known.facts)
-    made = {**counts, JUDGED_BY: senses.digest}
-    return Built(tuple(nodes), tuple(edges), made, calls.gaps)
+    counts = count_facts(nodes, edges, links, event_replies, link_replies)
+    return Built(tuple(nodes), tuple(edges), counts, calls.gaps)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptLinks:
+    """What a model said of pairs by a set of senses, kept pair by pair for the next build.
+
+    Attributes:
+        senses: The digest of the set.
+        known: What the build before kept.
+        answers: What this one keeps: by the key of a pair its link as JSON, or '' for none.
+
+    """
+
+    senses: str
+    known: Mapping[str, str]
+    answers: dict[str, str]
+
+    def recall(self, pair: Pair) -> bool:
+        """Keep what is known of a pair. Returns whether there is anything."""
+        key = self._key(pair)
+        if key in self.known:
+            self.answers[key] = self.known[key]
+        return key in self.known
+
+    def keep(self, pairs: Sequence[Pair], links: Sequence[Link]) -> None:
+        """Keep what a reply says of some pairs."""
+        written = {(link.arg1, link.arg2): json.dumps(astuple(link)) for link in links}
+        self.answers.update({self._key(pair): written.get(_ids(pair), "") for pair in pairs})
+
+    def of(self, pairs: Sequence[Pair]) -> list[Link]:
+        """Return the links of pairs, in their order."""
+        answers = (self.answers.get(self._key(pair)) for pair in pairs)
+        return [Link(*json.loads(answer)) for answer in answers if answer]
+
+    def _key(self, pair: Pair) -> str:
+        return digest(9, self.senses, *_ids(pair))
 
 
 def judge_pairs(
     pairs: Sequence[Pair],
     pairs_per_call: int,
     question: ModelQuestion[Sequence[Pair], DiscourseRecords[Link]],
-    previous: PreviousDiscourse,
+    kept: KeptLinks,
     calls: ExtractionCalls,
-) -> Build[tuple[list[Link], PairReplies]]:
-    """Return the links of pairs in their order, and the replies; each call judges several pairs."""
-    new = [pair for pair in pairs if _ids(pair) not in previous.judged]
+) -> Build[PairReplies]:
+    """Have a model judge the pairs that are not known, several in each call, and keep the links."""
+    new = [pair for pair in pairs if not kept.recall(pair)]
     groups = batches(new, pairs_per_call)
     calls.work.saved[LINKS] += len(batches(pairs, pairs_per_call)) - len(groups)
     answers = yield from calls.ask_each(question, groups, [*map(_gap, groups)], JUDGE_PRIORITY)
-    replies = PairReplies(len(pairs), len(pairs) - len(new))
-    links = dict(previous.links)
+    replies = PairReplies(len(pairs))
     for group, answer in zip(groups, answers, strict=True):
         if answer:
             replies.judged += len(group)
             replies.new.append(answer.every)
-            links |= {(link.arg1, link.arg2): link for link in answer.every.records}
-    return [links[_ids(pair)] for pair in pairs if _ids(pair) in links], replies
+            kept.keep(group, answer.every.records)
+    return replies
 
 
 def _ids(pair: Pair) -> tuple[str, str]:
@@ -121,7 +151,7 @@ def _ids(pair: Pair) -> tuple[str, str]:
 
 def _gap(pairs: Sequence[Pair]) -> Gap:
     ids = chunk_ids(pairs)
-    return Gap(LINKS, "", ids, dict.fromkeys(ids, 1.0), {"pairs": flatten_pairs(map(_ids, pairs))})
+    return Gap(LINKS, "", ids, dict.fromkeys(ids, 1.0))
 
 
 def _resolver(entities: Part, language: str) -> Callable[[str, str], list[str]]:

@@ -1,56 +1,27 @@
-"""Convert events and links to nodes and edges, and back."""
+"""Convert events and links to nodes and edges."""
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from fabula.graph import Edge, Node
-from fabula.graph.method import Known
-from fabula.text import tokens
+from fabula.graph.places import make_name, place_text
 from fabula.text.document import Chunk
 from fabula_graphs.discourse import ids
 from fabula_graphs.discourse.labels import (
     ARG1,
     ARG2,
     EVENT,
-    EVENTS,
     FROM_CHUNK,
     IS,
     LINK,
-    LINKS,
     SLOT_EDGES,
     SLOTS,
     TERM,
 )
-from fabula_graphs.discourse.senses import Senses
 from fabula_graphs.discourse.values import RESOLVED, Event, Link
-
-JUDGED_BY = "senses"
-"""The fact that has the digest of the set of senses by which pairs were judged."""
-MAX_NAME_CHARACTERS = 60
-"""Of an event."""
-
-
-@dataclass(frozen=True, slots=True)
-class PreviousDiscourse:
-    """What the previous build made of a document.
-
-    `read` are the ids of the chunks that a model read for events, whether it found some or not,
-    and `judged` the pairs of chunks that it was asked about, whether they are linked or not.
-    """
-
-    events: Mapping[str, Sequence[Event]] = field(default_factory=dict)
-    links: Mapping[tuple[str, str], Link] = field(default_factory=dict)
-    read: frozenset[str] = frozenset()
-    judged: frozenset[tuple[str, str]] = frozenset()
-
-
-# To nodes and edges
 
 
 def nodes_and_edges(
@@ -111,9 +82,8 @@ def ties_to_entities(
 
 def _event_node(id: str, event: Event, chunk: Chunk) -> Node:
     text = "; ".join(event.slots[slot] for slot in SLOTS if slot in event.slots)
-    name = textwrap.shorten(text, MAX_NAME_CHARACTERS, placeholder="…")
-    properties = {"name": name, **event.slots, "ordinal": event.ordinal}
-    return Node(id, EVENT, {**properties, **_place([chunk], text)}, (chunk.id,))
+    properties = {"name": make_name(text), **event.slots, "ordinal": event.ordinal}
+    return Node(id, EVENT, {**properties, **place_text(text, chunk)}, (chunk.id,))
 
 
 def _term_node(
@@ -123,11 +93,11 @@ def _term_node(
     [(text, _)] = Counter(value for _, value in values).most_common(1)
     sources = sorted({chunk for chunk, _ in values}, key=lambda chunk: chunks[chunk].index)
     properties = {"name": text, "slot": slot, "key": key, "count": len(values)}
-    return Node(id, TERM, {**properties, **_place([chunks[sources[0]]], text)}, tuple(sources))
+    return Node(id, TERM, {**properties, **place_text(text, chunks[sources[0]])}, tuple(sources))
 
 
 def _link_node(id: str, link: Link, chunks: Mapping[str, Chunk], cause: str) -> Node:
-    properties = {
+    properties: dict[str, Any] = {
         "name": link.sense.rpartition(".")[2],
         "sense": link.sense,
         "form": link.form,
@@ -135,50 +105,5 @@ def _link_node(id: str, link: Link, chunks: Mapping[str, Chunk], cause: str) -> 
         "cause": cause,
     }
     text = f"{link.connective}: {link.sense}" if link.connective else link.sense
-    ends = [chunks[link.arg1], chunks[link.arg2]]
-    return Node(id, LINK, {**properties, **_place(ends, text)}, (link.arg1, link.arg2))
-
-
-def _place(chunks: Sequence[Chunk], text: str) -> dict[str, Any]:
-    first, last = chunks[0], chunks[-1]
-    place = {"aspect": "", "level": 0, "section": first.section}
-    place |= {"start": first.start, "end": last.end}
-    return {**place, "text": text, "tokens": tokens.count(text)}
-
-
-# From nodes and edges
-
-
-def read_previous(known: Known, senses: Senses) -> PreviousDiscourse:
-    """Return what the previous build made, by chunks; links only if the senses are the same."""
-    events: dict[str, list[Event]] = defaultdict(list)
-    links: dict[tuple[str, str], Link] = {}
-    for node in known.nodes:
-        values = node.properties
-        if node.label == EVENT:
-            slots = {slot: values[slot] for slot in SLOTS if values.get(slot)}
-            events[node.sources[0]].append(Event(node.sources[0], values["ordinal"], slots))
-        elif node.label == LINK:
-            arg1, arg2 = node.sources
-            form, connective = values["form"], values["connective"]
-            links[arg1, arg2] = Link(arg1, arg2, values["sense"], form, connective)
-    missing = [gap.properties["pairs"] for gap in known.gaps if gap.step == LINKS]
-    unjudged = {pair for ids in missing for pair in _read_pairs(ids)}
-    is_judged = known.facts.get(JUDGED_BY) == senses.digest
-    ordered = [chunk.id for chunk in sorted(known.chunks, key=lambda chunk: chunk.index)]
-    return PreviousDiscourse(
-        {id: sorted(found, key=lambda event: event.ordinal) for id, found in events.items()},
-        links if is_judged else {},
-        known.answered(EVENTS),
-        frozenset(pairwise(ordered) if is_judged else ()) - unjudged,
-    )
-
-
-def flatten_pairs(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Return pairs of ids as a gap keeps them: one list, two by two."""
-    return [id for pair in pairs for id in pair]
-
-
-def _read_pairs(ids: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs that a gap has kept."""
-    return list(zip(ids[::2], ids[1::2], strict=True))
+    properties |= place_text(text, chunks[link.arg1], chunks[link.arg2])
+    return Node(id, LINK, properties, (link.arg1, link.arg2))

@@ -12,9 +12,7 @@ from fabula.graph.counts import (
     DROPPED,
     RECORDS,
     DroppedRecords,
-    carry_over,
     count_dropped,
-    is_counted,
     list_counts,
     means,
 )
@@ -64,7 +62,6 @@ class PairReplies:
     """What a model replied about pairs: of all of them, and of those `judged` in this build."""
 
     pairs: int = 0
-    reused: int = 0
     judged: int = 0
     new: list[DiscourseRecords[Link]] = field(default_factory=list)
 
@@ -75,21 +72,18 @@ def count_facts(
     links: Sequence[Link],
     event_replies: WindowReplies[DiscourseRecords[Event]],
     link_replies: PairReplies,
-    previous: Mapping[str, Any],
 ) -> Mapping[str, Any]:
     """Return how much there is, what was left out and why, and means for a dry run."""
     labels = Counter(node.label for node in nodes)
     resolved = {edge.start for edge in edges if edge.type == IS}
     counts: Counter[str] = Counter()
-    read = [answer.every for answer in event_replies.new]
+    read = event_replies.replies
     replies: list[DiscourseRecords[Any]] = [*read, *link_replies.new]
     for reply in replies:
         counts.update(count_dropped(reply.dropped))
         counts.update({f"{_CALLED}{form}": reply.forms.get(form, 0) for form in (ENTITY, NONE)})
         counts[RECORDS] += reply.listed
-    pieces = len(event_replies.answers) + link_replies.pairs
-    share = (event_replies.reused + link_replies.reused) / max(1, pieces)
-    passages = [len(window.chunks) for window, answer in event_replies.answers if answer]
+    passages = [len(window.chunks) for window, _ in event_replies.usable]
     classes = Counter(link.sense.partition(".")[0] for link in links)
     return {
         "events": labels[EVENT],
@@ -101,8 +95,8 @@ def count_facts(
         IMPLICIT: sum(link.form == IMPLICIT for link in links),
         "most_of_one_sense": max(Counter(link.sense for link in links).values(), default=0),
         **{f"{OF_CLASS}{name}": count for name, count in classes.most_common()},
-        **carry_over(counts, previous, share, lambda n: is_counted(n) or n.startswith(_CALLED)),
-        **means(previous, _lengths(read, sum(passages), link_replies)),
+        **+counts,
+        **means(_lengths(read, sum(passages), link_replies)),
     }
 
 

@@ -42,8 +42,8 @@ GRAPH = Graph(
     version=3,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
+    reads_edges=False,
     elements=(labels.FACT,),
-    restrict=LazyFunction(f"{__name__}.mapping:restrict_part"),
     edges=(labels.FROM_CHUNK, labels.SUBJECT, labels.OBJECT),
     connects=(
         (labels.FACT, labels.FROM_CHUNK, CHUNK),
@@ -66,6 +66,6 @@ GRAPH = Graph(
     settings=_settings,
     not_in_prompts=frozenset({"strict", "check"}),
     describe=LazyFunction(f"{__name__}.part_facts:describe"),
-    warnings=LazyFunction(f"{__name__}.part_facts:warnings"),
+    warnings=LazyFunction(f"{__name__}.part_facts:LEFT_OUT.warnings"),
     tools=LazyFunction(f"{__name__}.tools:make_tools"),
 )

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from itertools import chain
 
 from fabula.graph.builds import Build
 from fabula.graph.extraction import (
     ExtractionCalls,
     TextWindow,
     window_gap,
-    windows,
 )
+from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.models.roles import ModelProfile
 from fabula_graphs.facts.checking import CheckRules, check
 from fabula_graphs.facts.demonstrations import read_demonstrations
 from fabula_graphs.facts.entities import NamedEntities
 from fabula_graphs.facts.labels import NORMALISATION
-from fabula_graphs.facts.mapping import edges_of, nodes_of, read_previous
+from fabula_graphs.facts.mapping import edges_of, nodes_of
 from fabula_graphs.facts.normalising import Meanings, Normaliser
 from fabula_graphs.facts.ontology import read_ontology
 from fabula_graphs.facts.options import Options
@@ -35,6 +34,7 @@ STATE_PRIORITY, NORMALISE_PRIORITY = range(1, 3)
 ENTITIES = "entities"
 
 
+@keep_replies
 def build(
     text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
@@ -42,8 +42,7 @@ def build(
 
     A model states what windows of chunks say; then, in view of all entities of the document, names
     and predicates become its entities and the ontology's relations; what the ontology does not
-    allow is left out. Deterministic where the models are; what is known of unchanged chunks is used
-    again, and what no model gives is a gap.
+    allow is left out. Deterministic where the models are; what no model gives is a gap.
 
     Raises:
         ModelError: The model can't be asked.
@@ -53,16 +52,14 @@ def build(
     ontology = read_ontology(options.ontology)
     entities = NamedEntities.of(text.below[ENTITIES])
     language = text.document.language
-    previous = read_previous(known, text.chunks)
     calls = ExtractionCalls(models, work)
     misnumbered: Counter[str] = Counter()
-    cut = windows(text.chunks, options.window_tokens, language)
+    cut = calls.cut(text, options.window_tokens, known)
     work.gaps.expect(len(cut))
     demonstrations = read_demonstrations(options.demonstrations)
     question = ask_statements(ontology, known.means, demonstrations)
-    replies = yield from calls.ask_windows(question, cut, previous.answered, STATE_PRIORITY)
-    statements = replies.collect(lambda _, reply: reply.records, previous.statements)
-    statements = prove(statements, text.chunks, language)
+    replies = yield from calls.ask_windows(question, cut, STATE_PRIORITY)
+    statements = prove(replies.records, text.chunks, language)
     if options.normalise:
         normaliser = Normaliser(
             entities,
@@ -71,14 +68,14 @@ def build(
             calls,
             options.listed_relations,
             demonstrations.text,
+            known.kept,
         )
         statements, misnumbered = yield from normalise(statements, normaliser, cut, calls)
     rules = CheckRules(strict=options.strict, types=options.check)
     checked = check(text.document.id, statements, entities, ontology, rules)
     nodes = yield from calls.embed_nodes(nodes_of(checked.facts, ontology, text.chunks), known)
-    left_out = chain.from_iterable(checked.left_out.values())
-    counts = count_facts(checked, replies, misnumbered, known.facts)
-    return Built(tuple(nodes), tuple(edges_of(checked.facts, left_out)), counts, calls.gaps)
+    counts = count_facts(checked, replies, misnumbered)
+    return Built(tuple(nodes), tuple(edges_of(checked.facts)), counts, calls.gaps)
 
 
 def normalise(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from fabula.graphs.entities.triples import phrase_key
-from fabula_graphs.facts import ids
+from fabula.text.ids import digest
 from fabula_graphs.facts.entities import NamedEntities
 from fabula_graphs.facts.ontology import RELATED, Ontology
 from fabula_graphs.facts.values import End, FactStatement, OntologyFact
@@ -72,7 +72,7 @@ def check(
         # By names: keys are ids, which depend on where the file lies.
         if ontology.relations[holds].symmetric and _place(object) < _place(subject):
             subject, object = object, subject
-        id = ids.fact_id(document, subject.key, holds, object.key)
+        id = digest(10, "fact", document, subject.key, holds, object.key)
         found.setdefault(id, (subject, holds, object))
         statements_of[id].append(statement)
     facts = (OntologyFact(id, *found[id], tuple(statements_of[id])) for id in sorted(found))
@@ -86,8 +86,7 @@ def _order(statement: FactStatement) -> tuple[int, str, str, str, str, str, str]
 
 def _relation(statement: FactStatement, ontology: Ontology, *, strict: bool) -> str:
     """What its predicate is called, or was taken for; `related_to` for none unless `strict`."""
-    choice = statement.choices[1]
-    relation = ontology.relation_of(statement.predicate) or (choice.taken if choice else "")
+    relation = ontology.relation_of(statement.predicate) or statement.choices[1] or ""
     if not relation and not strict and RELATED in ontology.relations:
         return RELATED
     return relation
@@ -98,7 +97,7 @@ def _end(statement: FactStatement, at: int, entities: NamedEntities, ontology: O
     name = statement.words[at]
     type = statement.object_type if at else statement.subject_type
     choice = statement.choices[at]
-    id = choice.taken if choice else next(iter(entities.find(name)), "")
+    id = next(iter(entities.find(name)), "") if choice is None else choice
     known = entities.by_id.get(id)
     if known is None:
         return End(phrase_key(name), name, "", (type,) if type else ())

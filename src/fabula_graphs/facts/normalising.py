@@ -31,10 +31,11 @@ from fabula.models import Embedder
 from fabula.models.prompts import escape_marks
 from fabula.models.replies import read_lists, shorten
 from fabula.text.document import Vectors
+from fabula.text.ids import digest
 from fabula_graphs.facts.entities import NamedEntities
 from fabula_graphs.facts.labels import NORMALISATION
 from fabula_graphs.facts.ontology import TIME, Ontology
-from fabula_graphs.facts.values import ChosenMeaning, FactStatement
+from fabula_graphs.facts.values import FactStatement
 
 PROMPTS = Path(__file__).parent / "prompts"
 MAX_CANDIDATES = 5
@@ -101,6 +102,7 @@ class Normaliser:
             more relations than are listed.
         listed_relations: How many relations an ontology may have to be listed as a whole.
         text: What the passages are taken from, as "a narrative text".
+        known: What the build before kept.
 
     """
 
@@ -110,6 +112,7 @@ class Normaliser:
     calls: Calls
     listed_relations: int
     text: str
+    known: Mapping[str, str]
 
     def is_open(self, statement: FactStatement, at: int) -> bool:
         """Return whether words alone leave the subject (0), predicate (1) or object (2) open.
@@ -126,34 +129,34 @@ class Normaliser:
             return False
         return len(self.entities.find(name)) != 1
 
-    def still_holds(self, statement: FactStatement, at: int) -> bool:
-        """Return whether what a model chose before still answers the same question."""
-        choice = statement.choices[at]
-        if choice is None:
-            return False
-        if at == 1:
-            return choice.taken in ("", *self.ontology.relations)
-        is_there = not choice.taken or choice.taken in self.entities.by_id
-        return is_there and choice.among == self._among(statement.words[at])
-
     def settle(self, statement: FactStatement, meanings: Meanings | None) -> FactStatement:
         """Return the statement with what a model chose now, or before where that still holds.
 
         Without `meanings` what is open stays open.
         """
-        choices = list(statement.choices)
+        choices: list[str | None] = [None, None, None]
         for at, words in enumerate(statement.words):
             if not self.is_open(statement, at):
-                choices[at] = None
-            elif not self.still_holds(statement, at):
-                chosen = meanings and (meanings.predicates if at == 1 else meanings.names)
-                taken = chosen.get(words) if chosen else None
-                among = () if at == 1 else self._among(words)
-                choices[at] = None if taken is None else ChosenMeaning(taken, among)
+                continue
+            taken = self._recall(statement, at)
+            if taken is None and meanings:
+                taken = (meanings.predicates if at == 1 else meanings.names).get(words)
+            if taken is not None:
+                self.calls.work.kept[self._key(statement, at)] = taken
+            choices[at] = taken
         return replace(statement, choices=(choices[0], choices[1], choices[2]))
 
-    def _among(self, name: str) -> tuple[str, ...]:
-        return tuple(sorted(self.entities.find(name)))
+    def _recall(self, statement: FactStatement, at: int) -> str | None:
+        """Return what a model chose before, if it was asked the same and that is still there."""
+        taken = self.known.get(self._key(statement, at))
+        choices = self.ontology.relations if at == 1 else self.entities.by_id
+        return taken if taken in ("", *choices) else None
+
+    def _key(self, statement: FactStatement, at: int) -> str:
+        """Return what a choice is kept by: once others have the name, the model is asked again."""
+        words = statement.words[at]
+        among = () if at == 1 else sorted(self.entities.find(words))
+        return digest(9, statement.chunk, str(at), words, *among)
 
     # Candidates
 
@@ -175,7 +178,7 @@ class Normaliser:
             predicates: dict[str, None] = {}
             for statement in found:
                 for at, words in enumerate(statement.words):
-                    if self.is_open(statement, at) and not self.still_holds(statement, at):
+                    if self.is_open(statement, at) and self._recall(statement, at) is None:
                         (predicates if at == 1 else names)[words] = None
             if names or predicates:
                 listed = [*names][:MAX_PHRASES], [*predicates][:MAX_PHRASES]

@@ -10,7 +10,6 @@ from fabula.graph.counts import (
     DROPPED,
     RECORDS,
     DroppedRecords,
-    carry_over,
     count_dropped,
     list_counts,
     means,
@@ -45,8 +44,6 @@ LEFT_OUT = DroppedRecords(
     sentence="{count:,} of {records:,} statements were left out: {reasons}",
     others={f"{DROPPED}{MISNUMBERED}": "{count:,} answers named no candidate that was listed"},
 )
-CHECKED = {f"{DROPPED}{reason}" for reason in (UNRELATED, UNTYPED, UNFIT, ITSELF)}
-"""Facts that count what the ontology leaves out: each build counts them anew."""
 MAX_LISTED = 6
 """Relations that are listed by name."""
 
@@ -55,34 +52,26 @@ def count_facts(
     checked: Checked,
     replies: WindowReplies[Records[FactStatement]],
     misnumbered: Mapping[str, int],
-    previous: Mapping[str, Any],
 ) -> Mapping[str, Any]:
     """Return how many there are, how many statements were left out and why, and means."""
     counts = count_dropped({why: len(found) for why, found in checked.left_out.items()})
-    stated: list[int] = []
-    for answer in replies.new:
-        counts.update(count_dropped(answer.every.dropped))
-        stated.append(len({statement.words for statement in answer.every.records}))
+    for reply in replies.replies:
+        counts.update(count_dropped(reply.dropped))
     counts.update(count_dropped(misnumbered))
-    dropped = carry_over(
-        counts,
-        previous,
-        replies.share_reused,
-        lambda name: name.startswith(DROPPED) and name not in CHECKED,
-    )
+    stated = [len({statement.words for statement in reply.records}) for reply in replies.replies]
     relations = Counter(fact.predicate for fact in checked.facts)
     statements = sum(len(fact.statements) for fact in checked.facts)
     return {
         "facts": len(checked.facts),
-        RECORDS: statements + LEFT_OUT.count(dropped),
+        RECORDS: statements + LEFT_OUT.count(counts),
         "turned": checked.turned,
         "proved": sum(
             any(statement.proof for statement in fact.statements) for fact in checked.facts
         ),
         "windows": len(replies.answers),
         **{f"{OF_RELATION}{name}": count for name, count in sorted(relations.items())},
-        **dropped,
-        **means(previous, {"mean_statements": stated}),
+        **+counts,
+        **means({"mean_statements": stated}),
     }
 
 
@@ -96,8 +85,3 @@ def describe(facts: Mapping[str, Any]) -> Sequence[str]:
         f"by relation: {common}{more}" if common else "no facts were found",
         *LEFT_OUT.describe(facts),
     ]
-
-
-def warnings(facts: Mapping[str, Any]) -> Sequence[str]:
-    """Return what was left out if it is so much that the ontology or the model hardly fits."""
-    return LEFT_OUT.warnings(facts)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from fabula.ask.element_search import find_elements
 from fabula.errors import NotFound
-from fabula.graph.hits import Filters, Hit
+from fabula.graph.hits import Filters, make_hit
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
 from fabula.graph.reading_tools import (
@@ -15,7 +15,6 @@ from fabula.graph.reading_tools import (
     ReadingTool,
     ToolArguments,
 )
-from fabula.text import tokens
 
 FACTS = 30
 """How many facts a call finds."""
@@ -51,26 +50,8 @@ def find_facts(arguments: FactsArguments, filters: Filters, tools: Tools) -> Rea
         relation="",
         limit=FACTS,
     )
-    return ReadingResult(
-        tuple(
-            Hit(
-                id=row["id"],
-                kind="fact",
-                document=row["document"],
-                title=row["title"],
-                language=row["language"],
-                section=row["section"],
-                aspect="",
-                level=0,
-                start=row["start"],
-                end=row["end"],
-                text=row["text"],
-                tokens=tokens.count(row["text"]),
-                score=float(row["chunks"]),
-            )
-            for row in rows
-        )
-    )
+    hits = (make_hit(row, row["text"], float(row["chunks"]), kind="fact") for row in rows)
+    return ReadingResult(tuple(hits))
 
 
 def make_tools() -> tuple[ReadingTool, ...]:

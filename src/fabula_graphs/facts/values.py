@@ -4,23 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-
-@dataclass(frozen=True, slots=True)
-class ChosenMeaning:
-    """What a model took a name or a predicate for.
-
-    Attributes:
-        taken: The id of an entity, or the name of a relation; '' if it was none of the candidates.
-        among: The ids of all entities that had exactly this name then: once others have it, the
-            model is asked again.
-
-    """
-
-    taken: str = ""
-    among: tuple[str, ...] = ()
-
-
-Choices = tuple[ChosenMeaning | None, ChosenMeaning | None, ChosenMeaning | None]
+Choices = tuple[str | None, str | None, str | None]
+"""The ids of entities, and the name of a relation, that a model took the three parts of a statement
+for: '' where it was none of the candidates, None where it was not asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +22,7 @@ class FactStatement:
         subject_type: A class of the ontology, or ''.
         object_type: Likewise.
         proof: The sentence that prints both ends; '' if none does.
-        choices: What a model took the three parts for, as far as it was asked.
+        choices: What a model took the three parts for.
 
     """
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import chain, combinations
 
 from fabula.graphs.entities.names import name_key, titled_key
-from fabula.graphs.entities.resolve import PERSON, agree, misspelt_by, most_letters, person_or_place
+from fabula.graphs.entities.resolve import PERSON, agree, person_or_place
+from fabula.graphs.entities.word_forms import misspelt_by, most_letters
 
 EQUAL, SPELLING, INITIAL, ALIAS, FAMILY, FIRST = (
     "equal names",

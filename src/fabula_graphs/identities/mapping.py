@@ -11,7 +11,7 @@ from typing import Any
 
 from fabula.graph import Edge, Node, Part
 from fabula.graph.method import Known
-from fabula_graphs.identities import ids
+from fabula.text.ids import digest
 from fabula_graphs.identities.candidates import ComparedEntity
 from fabula_graphs.identities.grouping import MODEL, NAMES, PERSON, IdentityDecision
 from fabula_graphs.identities.labels import APART, ENTITIES, ENTITY, IDENTITY, SAME
@@ -89,7 +89,7 @@ def nodes_and_edges(
     for number, group in enumerate(groups):
         if len(group) < 2 and group[0].id not in told_apart:
             continue
-        id = ids.identity_id(collection, [entity.id for entity in group])
+        id = digest(10, "identity", collection, *sorted(entity.id for entity in group))
         identity_of |= dict.fromkeys((entity.id for entity in group), id)
         joining = [decision for decision in decisions_of[number] if decision.same]
         of_model = [verdict for entity in group for verdict in verdicts.get(entity.id, ())]

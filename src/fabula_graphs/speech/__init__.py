@@ -26,6 +26,7 @@ GRAPH = Graph(
     version=2,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
+    reads_edges=False,
     elements=(labels.QUOTATION,),
     restrict=LazyFunction(f"{__name__}.known_quotations:restrict_part"),
     edges=(labels.FROM_CHUNK, labels.SPOKEN_BY, labels.SPOKEN_TO),
@@ -40,7 +41,7 @@ GRAPH = Graph(
     cypher=FOLDER / "fabula_graphs/speech",
     settings=_settings,
     describe=LazyFunction(f"{__name__}.part_facts:describe"),
-    warnings=LazyFunction(f"{__name__}.part_facts:warnings"),
+    warnings=LazyFunction(f"{__name__}.part_facts:LEFT_OUT.warnings"),
     find=LazyFunction(f"{__name__}.findings:find"),
     tools=LazyFunction(f"{__name__}.tools:make_tools"),
 )

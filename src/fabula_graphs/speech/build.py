@@ -13,13 +13,13 @@ from fabula.graph.extraction import (
     Records,
     WindowReplies,
     own_id,
-    windows,
 )
+from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.models.roles import ModelProfile
 from fabula.text.document import Chunk
 from fabula_graphs.speech.inner import attribute_inner
-from fabula_graphs.speech.mapping import nodes_and_edges, place_quotations, read_previous
+from fabula_graphs.speech.mapping import nodes_and_edges, place_quotations
 from fabula_graphs.speech.options import Options
 from fabula_graphs.speech.part_facts import count_facts
 from fabula_graphs.speech.persons import Persons
@@ -34,6 +34,7 @@ READ_PRIORITY = 1
 ENTITIES = "entities"
 
 
+@keep_replies
 def build(
     text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
@@ -41,8 +42,7 @@ def build(
 
     Marks, dashes and the labels of plays tell what is quoted. Rules find speakers and addressees;
     where there is a chat model, it is asked about windows of chunks that have quotations, and what
-    it says is used if the text prints it. What is known of unchanged chunks is used again, and what
-    no model gives is left to the rules, with a gap.
+    it says is used if the text prints it. What no model gives is left to the rules, with a gap.
 
     Raises:
         ModelError: The model can't be asked.
@@ -69,15 +69,13 @@ def build(
         of_chunks = {item.chunk for item in placed}
         cut = [
             window
-            for window in windows(text.chunks, options.window_tokens, language)
+            for window in calls.cut(text, options.window_tokens, known)
             if not of_chunks.isdisjoint(window.ids)
         ]
-        previous = read_previous(known, text.chunks)
         work.gaps.expect(len(cut))
         question = ask_speakers(placed, persons, words, known.means)
-        replies = yield from calls.ask_windows(question, cut, previous.answered, READ_PRIORITY)
-        records = replies.collect(lambda _, reply: reply.records, previous.records)
-        placed = _take(placed, records, whole)
+        replies = yield from calls.ask_windows(question, cut, READ_PRIORITY)
+        placed = _take(placed, replies.records, whole)
     placed = calls.read_by_rule(
         lambda run: attribute_inner(run, whole, words, persons),
         placed,
@@ -86,7 +84,7 @@ def build(
     )
     nodes, edges = nodes_and_edges(placed, text.chunks, whole, persons)
     embedded = yield from calls.embed_nodes(nodes, known)
-    counts = count_facts(placed, persons, has_words(language), replies, known.facts)
+    counts = count_facts(placed, persons, has_words(language), replies)
     return Built(tuple(embedded), tuple(edges), counts, calls.gaps)
 
 

@@ -1,35 +1,19 @@
-"""Convert quotations to nodes and edges, and read a model's answers back."""
+"""Convert quotations to nodes and edges."""
 
 from __future__ import annotations
 
-import textwrap
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 from fabula.graph import Edge, Node
-from fabula.graph.extraction import MODEL, RULES
-from fabula.graph.method import Known
-from fabula.text import tokens
+from fabula.graph.extraction import RULES
+from fabula.graph.places import make_name, place_text
 from fabula.text.document import Chunk
-from fabula_graphs.speech import ids
-from fabula_graphs.speech.labels import FROM_CHUNK, QUOTATION, SPEAKERS, SPOKEN_BY, SPOKEN_TO
+from fabula.text.ids import digest
+from fabula_graphs.speech.labels import FROM_CHUNK, QUOTATION, SPOKEN_BY, SPOKEN_TO
 from fabula_graphs.speech.persons import Persons
-from fabula_graphs.speech.questions import SpeakerRecord
 from fabula_graphs.speech.values import Placed, Spoken
-
-MAX_NAME_CHARACTERS = 60
-"""Of a quotation."""
-
-
-@dataclass(frozen=True, slots=True)
-class PreviousAnswers:
-    """What a model said before, by chunk ids, and the ids of the chunks that it was asked about."""
-
-    records: Mapping[str, Sequence[SpeakerRecord]] = field(default_factory=dict)
-    answered: frozenset[str] = frozenset()
 
 
 def place_quotations(spoken: Sequence[Spoken], chunks: Sequence[Chunk]) -> list[Placed]:
@@ -61,7 +45,8 @@ def nodes_and_edges(
         first = bisect_right(starts, quotation.start) - 1
         last = bisect_right(starts, quotation.end - 1) - 1
         sources = chunks[first : last + 1]
-        id = ids.quotation_id(item.chunk, item.offset, quotation.end - quotation.start)
+        length = str(quotation.end - quotation.start)
+        id = digest(10, "quotation", item.chunk, str(item.offset), length)
         ends = {SPOKEN_BY: said.speaker, SPOKEN_TO: said.addressee}
         keys = {type: persons.find(name) if name else "" for type, name in ends.items()}
         names = {
@@ -71,9 +56,7 @@ def nodes_and_edges(
         printed = text[quotation.start : quotation.end]
         title = f"{names[SPOKEN_BY] or '?'}: {printed}"
         properties: dict[str, Any] = {
-            "name": textwrap.shorten(title, MAX_NAME_CHARACTERS, placeholder="…"),
-            "text": printed,
-            "tokens": tokens.count(printed),
+            "name": make_name(title),
             "words": len(printed.split()),
             "speaker": names[SPOKEN_BY],
             "addressee": names[SPOKEN_TO],
@@ -93,9 +76,7 @@ def nodes_and_edges(
             "quoted_by": said.quoted_by,
             "quoted_until": said.quoted_until,
             "by": item.by,
-            "aspect": "",
-            "level": 0,
-            "section": sources[0].section,
+            **place_text(printed, sources[0]),
             "start": quotation.start,
             "end": quotation.end,
         }
@@ -103,24 +84,3 @@ def nodes_and_edges(
         edges += [Edge(FROM_CHUNK, id, chunk.id) for chunk in sources]
         edges += [Edge(type, id, key) for type, key in keys.items() if key in persons.entities]
     return nodes, edges
-
-
-def read_previous(known: Known, chunks: Sequence[Chunk]) -> PreviousAnswers:
-    """Return what a model said of the chunks that are still there."""
-    starts = {chunk.id: chunk.start for chunk in known.chunks}
-    there = {chunk.id for chunk in chunks}
-    records: dict[str, list[SpeakerRecord]] = defaultdict(list)
-    for node in known.nodes:
-        values = node.properties
-        chunk = node.sources[0]
-        if node.label == QUOTATION and values["by"] == MODEL and chunk in there & starts.keys():
-            records[chunk].append(
-                SpeakerRecord(
-                    chunk,
-                    values["start"] - starts[chunk],
-                    values["printed"],
-                    values["printed_addressee"],
-                    values["evidence"],
-                )
-            )
-    return PreviousAnswers(records, known.answered(SPEAKERS))

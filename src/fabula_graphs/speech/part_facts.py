@@ -10,7 +10,6 @@ from fabula.graph.counts import (
     DROPPED,
     RECORDS,
     DroppedRecords,
-    carry_over,
     count_dropped,
     list_counts,
     means,
@@ -57,16 +56,14 @@ def count_facts(
     persons: Persons,
     language_has_rules: bool,
     replies: WindowReplies[Records[SpeakerRecord]],
-    previous: Mapping[str, Any],
 ) -> Mapping[str, Any]:
     """Return how many quotations there are, how their speakers are known, and what was left out."""
     rules = Counter(item.spoken.rule for item in placed if item.spoken.rule)
     counts: Counter[str] = Counter()
-    for answer in replies.new:
-        counts.update(count_dropped(answer.every.dropped))
-        counts[RECORDS] += len(answer.every.records) + LEFT_OUT.count(
-            count_dropped(answer.every.dropped)
-        )
+    for reply in replies.replies:
+        dropped = count_dropped(reply.dropped)
+        counts.update(dropped)
+        counts[RECORDS] += len(reply.records) + LEFT_OUT.count(dropped)
     named = [item.spoken.speaker for item in placed if item.spoken.speaker]
     return {
         "quotations": len(placed),
@@ -79,17 +76,17 @@ def count_facts(
         "windows": len(replies.answers),
         **({} if language_has_rules else {"without_rules": 1}),
         **{f"{BY_RULE}{rule}": count for rule, count in sorted(rules.items())},
-        **carry_over(counts, previous, replies.share_reused),
-        **means(previous, {"mean_answered": _answered_shares(replies)}),
+        **+counts,
+        **means({"mean_answered": _answered_shares(replies)}),
     }
 
 
 def _answered_shares(replies: WindowReplies[Records[SpeakerRecord]]) -> list[float]:
     """The share of the records of each reply that name somebody."""
     return [
-        sum(bool(record.speaker) for record in answer.every.records) / len(answer.every.records)
-        for answer in replies.new
-        if answer.every.records
+        sum(bool(record.speaker) for record in reply.records) / len(reply.records)
+        for reply in replies.replies
+        if reply.records
     ]
 
 
@@ -103,8 +100,3 @@ def describe(facts: Mapping[str, Any]) -> Sequence[str]:
     if facts.get("without_rules"):
         sentences.append("there are no rules for speakers in this language")
     return [*sentences, *LEFT_OUT.describe(facts)]
-
-
-def warnings(facts: Mapping[str, Any]) -> Sequence[str]:
-    """Return what was left out if it is so much that the model may be unfit."""
-    return LEFT_OUT.warnings(facts)

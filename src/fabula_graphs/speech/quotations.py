@@ -48,7 +48,6 @@ _BEFORE_GUILLEMET = {
 }
 """Find the guillemets that open quotations: French ones have a space inside."""
 _SENTENCE_MARK = ".!?,;:…—–-"
-_DASH = re.compile(r"(?:[—–―]|--|-(?=\s))")
 _PARAGRAPH_DASH = re.compile(r"[ \t_*]*(?:[—–―]|--|-(?=[ \t]))[ \t]*(?=\S)")
 _INNER_DASH = re.compile(r"(?:(?<=[\s.,!?…;:»”\"])|(?<=\w))(?:[—–―]|--|(?<=\s)-(?=\s))")
 MIN_DASHES = 2

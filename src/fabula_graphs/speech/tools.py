@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from fabula.graph.hits import Filters, Hit
+from fabula.graph.hits import Filters, make_hit
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
 from fabula.graph.reading_tools import (
@@ -13,7 +13,6 @@ from fabula.graph.reading_tools import (
     ReadingTool,
     ToolArguments,
 )
-from fabula.text import tokens
 from fabula.text.names import quote_name
 
 QUOTATIONS = 40
@@ -47,23 +46,7 @@ def find_speech(arguments: SpeechArguments, filters: Filters, tools: Tools) -> R
     for row in rows[:QUOTATIONS]:
         speaker, addressee = row["speaker"] or "somebody", row["addressee"]
         text = f"{speaker}{f' to {addressee}' if addressee else ''}: {row['text']}"
-        hits.append(
-            Hit(
-                id=row["id"],
-                kind="quotation",
-                document=row["document"],
-                title=row["title"],
-                language="",
-                section=row["section"],
-                aspect="",
-                level=0,
-                start=row["start"],
-                end=row["end"],
-                text=text,
-                tokens=tokens.count(text),
-                score=0.0,
-            )
-        )
+        hits.append(make_hit(row, text, kind="quotation"))
     more = len(rows) > QUOTATIONS
     note = f"These are the first {QUOTATIONS}: name a listener, or words." if more else ""
     if not hits and arguments.speaker:

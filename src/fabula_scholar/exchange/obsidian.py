@@ -170,9 +170,10 @@ def _export(collection: Collection, document: str, out: Path) -> Written:
         raise SettingsError("A vault has notes of one document: name it.")
     from fabula.app.annotating import read_annotated
 
-    text = read_annotated(collection.store, collection.document(document))
-    root = vault_folder(out, text.document)
-    return Written(write_vault(vault_notes(text, collection.structure(document), root), out), 0)
+    store, entry = collection.store, collection.document(document)
+    text = read_annotated(store, entry)
+    notes = vault_notes(text, store.structure(entry), vault_folder(out, text.document))
+    return Written(write_vault(notes, out), 0)
 
 
 FORMAT = ExportFormat(

@@ -13,14 +13,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Literal, get_args
+from typing import Literal
 
 from fabula.errors import BadValue
 from fabula.text.folding import fold, printed_words
 from fabula.text.stems import Stemmer, stemmer_of
 
 SortOrder = Literal["position", "left", "right", "node"]
-SORT_ORDERS: tuple[SortOrder, ...] = get_args(SortOrder)
 SORTED_WORDS = 3
 """How many words beside the node a sort compares, nearest first, as AntConc does by default."""
 MAX_QUERY_WORDS = 20

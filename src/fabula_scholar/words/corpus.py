@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from fabula.app.collection import Collection
     from fabula.store import Store
 
-END = 10**9
-"""A character after the end of any text."""
-
 
 @dataclass(frozen=True, slots=True)
 class CorpusText:
@@ -43,8 +40,7 @@ class Corpus:
 
     def __iter__(self) -> Iterator[CorpusText]:
         for entry in self.entries:
-            rows = self.store.find_chunks(entry, 0, END)
-            text = "".join(row["text"] for row in rows)
+            text = "".join(row["text"] for row in self.store.find_chunks(entry))
             yield CorpusText(entry, WordText(text, entry.language), self.store.structure(entry))
 
 

@@ -72,4 +72,3 @@ def test_it_is_listed_beside_the_suites() -> None:
 def test_graphs_declare_how_they_are_measured() -> None:
     names = [graph.name for graph in measured_graphs() if graph.find]
     assert {"entities", "discourse"} <= set(names)
-    assert [graph.name for graph in measured_graphs() if graph.join_names] == ["entities"]

@@ -106,7 +106,7 @@ def test_a_book_comes_in_follows_an_edit_without_the_cache_and_goes(
     book: Path, endpoint: Endpoint, store: Store, tmp_path: Path
 ) -> None:
     with Fabula() as fabula:
-        [dry] = fabula.expect(book)
+        [dry] = fabula.ingest(book, dry=True)
     outcome = ingest(book)
     assert outcome.graphs == ("text", "entities", "discourse")
     assert all(outcome.counts[kind] > 0 for kind in ("event", "term", "link"))

@@ -8,10 +8,11 @@ import pytest
 
 from cases import for_each
 from fabula.errors import SettingsError
-from fabula_graphs.discourse.senses import Senses, list_shipped, matches, read_senses
+from fabula.graph.sets import list_shipped
+from fabula_graphs.discourse.senses import Senses, matches, read_senses
 from fabula_graphs.discourse.words import words_of
 
-SETS = [(name, read_senses(name)) for name in list_shipped()]
+SETS = [(name, read_senses(name)) for name in list_shipped("fabula_graphs.discourse.senses")]
 
 
 def at_depth(senses: Senses, depth: int) -> list[str]:

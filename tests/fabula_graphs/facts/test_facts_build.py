@@ -18,10 +18,9 @@ from fabula.graph.parts import known_of, part_of
 from fabula.text.document import Chunk
 from fabula_graphs.facts import GRAPH
 from fabula_graphs.facts.build import build
-from fabula_graphs.facts.mapping import MAX_LEFT_OUT, restrict_part
 from fabula_graphs.facts.ontology import read_ontology
 from fabula_graphs.facts.options import Options
-from fabula_graphs.facts.part_facts import describe, warnings
+from fabula_graphs.facts.part_facts import LEFT_OUT, describe
 from fabula_graphs.facts.stating import prove, typed_reply
 from fabula_graphs.facts.values import FactStatement
 from scripted import Models, Says, entity, made_chunks, told
@@ -247,8 +246,8 @@ def test_what_is_left_out_is_counted_and_told() -> None:
     [relations, left_out] = describe(made.facts)
     assert relations == ("by relation: 1 fears, 1 parent_of, 1 related_to, 1 serves, 1 travels_to")
     assert left_out.startswith("1 of 6 statements were left out: 1 whose ends are not")
-    assert warnings(made.facts) == []
-    assert warnings({**made.facts, "dropped_unfit": 4})
+    assert LEFT_OUT.warnings(made.facts) == []
+    assert LEFT_OUT.warnings({**made.facts, "dropped_unfit": 4})
 
 
 def test_the_order_of_replies_does_not_matter() -> None:
@@ -330,38 +329,6 @@ def test_where_nothing_is_left_it_is_asked_again_and_not_lost() -> None:
     assert texts(strict) == []
     lenient = facts_of(Model(stated), known=known_from(strict))
     assert texts(lenient) == ["Bob Cratchit juggled with Scrooge"]
-
-
-def test_what_is_left_out_is_kept_in_slices() -> None:
-    unfit = [
-        triple("Tiny Tim", "travels to", f"{1000 + year}", 2, subject_type="person",
-               object_type="time")
-        for year in range(90)
-    ]  # fmt: skip
-    years = " ".join(f"{1000 + year}" for year in range(90))
-    chunks = made_chunks(
-        STORY[0].text,
-        STORY[1].text,
-        *(f"Tiny Tim saw {number}: {years}. " for number in range(10)),
-    )
-    stated = {"Scrooge kept": FIRST, "Tiny Tim saw": unfit}
-    made = facts_of(Model(stated), chunks, window_tokens=1)
-    edges = [edge for edge in made.edges if edge.type == "FROM_CHUNK"]
-    kept = [len(json.loads(edge.properties.get("others", "[]"))) for edge in edges]
-    assert kept == [MAX_LEFT_OUT]
-    assert made.facts["dropped_unfit"] == 900
-    part = part_of(GRAPH, told(chunks), made, {}, {})
-    for edge in restrict_part(part, {}, {chunks[0].id}).edges:
-        # It is of later chunks, and no reader with a place is given it.
-        assert not {"others", "forgotten"} & edge.properties.keys()
-        assert ("records" in edge.properties) is (edge.type == "FROM_CHUNK")
-    # What finds no place is not forgotten in silence: its chunks are asked about again.
-    [first] = edges
-    assert len(first.properties["forgotten"]) == 8
-    again = Model(stated)
-    second = facts_of(again, chunks, known=known_from(made, chunks), window_tokens=1)
-    assert 0 < len(again.states) == len(first.properties["forgotten"]) < len(chunks)
-    assert same(made, second)
 
 
 def test_a_fact_rests_on_a_chunk_that_prints_one_of_its_ends() -> None:

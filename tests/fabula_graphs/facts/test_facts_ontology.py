@@ -19,7 +19,7 @@ from fabula_graphs.facts.checking import (
 )
 from fabula_graphs.facts.entities import NamedEntities, NamedEntity
 from fabula_graphs.facts.ontology import Ontology, read_ontology
-from fabula_graphs.facts.values import ChosenMeaning, FactStatement
+from fabula_graphs.facts.values import FactStatement
 
 HAND = """
 [classes]
@@ -170,7 +170,7 @@ def test_two_of_one_name_are_told_apart_by_what_was_chosen(ontology: Ontology) -
         "Rye",
         "person",
         "place",
-        choices=(ChosenMeaning("2"), None, None),
+        choices=("2", None, None),
     )
     found = checked(ontology, statement, other, cast=cast)
     assert sorted(one.subject.entity for one in found.facts) == ["1", "2"]

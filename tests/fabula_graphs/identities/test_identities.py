@@ -16,7 +16,7 @@ from fabula.graph.method import Known, PartReader
 from fabula.graphs.entities.decided_pairs import DecidedPairs, read_decided_pairs
 from fabula.graphs.entities.names import name_key
 from fabula.graphs.entities.pairs import MAX_WHY_CHARACTERS, read_pairs
-from fabula.graphs.entities.resolve import misspelt_by
+from fabula.graphs.entities.word_forms import misspelt_by
 from fabula_graphs.identities.build import decided_pairs
 from fabula_graphs.identities.candidates import ComparedEntity, find_candidates
 from fabula_graphs.identities.confirm import Pair

@@ -19,7 +19,7 @@ from fabula_graphs.speech.build import build
 from fabula_graphs.speech.findings import find
 from fabula_graphs.speech.known_quotations import restrict_part
 from fabula_graphs.speech.options import Options
-from fabula_graphs.speech.part_facts import describe, warnings
+from fabula_graphs.speech.part_facts import LEFT_OUT, describe
 from scripted import Models, Says, built, entity, made_chunks, script, told
 
 STORY = made_chunks(
@@ -130,7 +130,7 @@ def test_a_speaker_who_is_printed_nowhere_is_left_to_the_rules() -> None:
     counts = {name: made.facts[f"dropped_{name}"] for name in ("unprinted", "pronouns", "unproven")}
     assert counts == {"unprinted": 1, "pronouns": 1, "unproven": 2}
     assert made.facts["dropped_misplaced"] == made.facts["dropped_malformed"] == 1
-    assert warnings(made.facts) != []
+    assert LEFT_OUT.warnings(made.facts) != []
     assert any("answers on speakers were left out" in line for line in describe(made.facts))
 
 

@@ -12,13 +12,14 @@ from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fabula.errors import LoadError, NotFound, SettingsError
 from fabula.export.annotated_text import AnnotatedText, PlacedLayer
 from fabula.export.annotation_formats import (
     annotation_formats,
     find_format,
-    pack_files,
     read_annotation_files,
     unpack_files,
     write_annotations,
@@ -41,7 +42,7 @@ from fabula_scholar.exchange.booknlp import (
     read_booknlp,
     write_booknlp,
 )
-from fabula_scholar.exchange.catma import Utf16Places, read_catma, write_catma
+from fabula_scholar.exchange.catma import read_catma, write_catma
 from fabula_scholar.exchange.tei_annotated import write_tei
 from fabula_scholar.exchange.tei_marks import read_tei
 from fabula_scholar.exchange.token_files import TokenizedText, align_tokens
@@ -114,7 +115,7 @@ def test_booknlps_files_have_its_columns_and_places() -> None:
     assert quotes[1][:2] == ["0", "5"]
     assert quotes[1][6] == "“ Poor Miss Taylor ! ”"
     people = json.loads(files[".book"])["characters"]
-    assert [(one["id"], one["count"]) for one in people] == [(1, 3), (2, 2), (3, 2)]
+    assert [(person["id"], person["count"]) for person in people] == [(1, 3), (2, 2), (3, 2)]
     assert people[0]["mentions"]["proper"] == [{"c": 2, "n": "Miss Taylor"}]
 
 
@@ -122,8 +123,8 @@ def test_what_is_written_for_booknlp_is_read_back() -> None:
     files = {f"x{end}": content.encode() for end, content in write_booknlp(annotated(), ()).items()}
     again = read_booknlp(files, document())
     assert groups(again) == groups(EVERY)
-    said = [(a.label, TEXT[a.start : a.end]) for a in again if a.kind == "quotation"]
-    assert said == [
+    quotations = [(a.label, TEXT[a.start : a.end]) for a in again if a.kind == "quotation"]
+    assert quotations == [
         ("Mr. Woodhouse", "“Poor Miss Taylor!”"),
         ("Mr. Woodhouse", "“I wish she were here.”"),
     ]
@@ -215,10 +216,24 @@ def test_what_is_written_for_catma_is_read_back() -> None:
         read_catma({"x.xml": b"no xml"}, document())
 
 
-def test_catmas_places_are_utf16_units() -> None:
-    places = Utf16Places("a𝔐b𝔐c")
-    assert [places.to_units(at) for at in range(6)] == [0, 1, 3, 4, 6, 7]
-    assert [places.to_character(units) for units in (0, 1, 3, 4, 6, 7)] == [0, 1, 2, 3, 4, 5]
+PLACES = st.lists(st.tuples(st.integers(0, 59), st.integers(1, 9)), max_size=5)
+
+
+@given(st.text("ab \n<&é𝔐", min_size=1, max_size=60), PLACES)
+def test_catma_finds_any_stretch_of_any_text_again(
+    text: str, places: list[tuple[int, int]]
+) -> None:
+    """Its places are UTF-16 units: 𝔐 is two."""
+    spans = {(at, min(at + size, len(text))) for at, size in places if at < len(text)}
+    tags = [Annotation(quote_at(text, *span), "tag", str(span), id=f"a{span}") for span in spans]
+    layer = make_layer(LayerRecord("gold", "d1", text=text_digest(text)), tags)
+    placed = PlacedLayer(layer.record, tuple(place_annotations(text, layer)))
+    files = write_catma(AnnotatedText(document(text), layers=(placed,)), ())
+    if spans:
+        again = read_catma(
+            {f"x{end}": file.encode() for end, file in files.items()}, document(text)
+        )
+        assert {(a.label, a.start, a.end) for a in again} == {(str(span), *span) for span in spans}
 
 
 # Two stretches of one annotation, and one beside it, as CATMA 6 and 7 export them.
@@ -438,8 +453,7 @@ def packed(files: Mapping[str, bytes]) -> bytes:
 def test_several_files_are_packed_and_unpacked() -> None:
     booknlp = find_format("booknlp")
     files = write_booknlp(annotated(), ())
-    data = pack_files(files, "Emma")
-    assert data == pack_files(files, "Emma")
+    data = packed({f"Emma{end}": content.encode() for end, content in files.items()})
     again = unpack_files(data, "x.zip", booknlp, 10**7)
     assert {name: content.decode() for name, content in again.items()} == {
         f"Emma{end}": content for end, content in files.items()

@@ -54,7 +54,7 @@ def graph_of(html: str) -> dict[str, Any]:
 
 def nodes(svg: str) -> list[ElementTree.Element]:
     root = ElementTree.fromstring(svg)
-    return [one for one in root.iter() if "node" in one.get("class", "").split()]
+    return [element for element in root.iter() if "node" in element.get("class", "").split()]
 
 
 def apart(boxes: Iterable[Box]) -> bool:
@@ -101,8 +101,8 @@ def test_a_summary_spans_its_members_and_is_marked_within_its_span() -> None:
 
 def test_a_level_is_above_the_one_below_it_and_no_two_summaries_meet() -> None:
     for band in lay_out(known()).bands:
-        low = [one.span for one in band.summaries if one.summary.level == 1]
-        high = [one.span for one in band.summaries if one.summary.level == 2]
+        low = [summary.span for summary in band.summaries if summary.summary.level == 1]
+        high = [summary.span for summary in band.summaries if summary.summary.level == 2]
         assert max(box.bottom for box in high) < min(box.y for box in low)
         assert max(box.bottom for box in low) < band.strip < band.height
         assert min(box.y for box in high) > 0
@@ -117,16 +117,16 @@ def test_a_lane_holds_what_does_not_meet() -> None:
 def test_lines_lead_down_from_a_mark_to_each_member_with_its_weight() -> None:
     [theme, plot] = lay_out(known(), ("theme",)).bands
     assert (theme.aspect, plot.aspect) == ("theme", "plot")
-    members = [member for one in plot.summaries for member in one.summary.members]
+    members = [member for summary in plot.summaries for member in summary.summary.members]
     assert [line.weight for line in plot.lines] == [member.weight for member in members]
     assert all(line.y < line.to_y <= plot.strip for line in plot.lines)
     assert set(plot.covered) == set(range(12))
 
 
 def test_the_same_passages_in_any_order_are_drawn_the_same() -> None:
-    one = known()
-    other = StoredAspects(one.chunks[::-1], one.summaries[::-1], one.details[::-1])
-    assert lay_out(other) == lay_out(one)
+    aspects = known()
+    other = StoredAspects(aspects.chunks[::-1], aspects.summaries[::-1], aspects.details[::-1])
+    assert lay_out(other) == lay_out(aspects)
 
 
 def test_sections_are_marked_where_they_begin() -> None:
@@ -137,9 +137,11 @@ def test_sections_are_marked_where_they_begin() -> None:
 
 def test_a_summary_whose_members_are_gone_is_still_drawn() -> None:
     whole = known()
-    lost = StoredAspects(whole.chunks, tuple(replace(one, members=()) for one in whole.summaries))
+    lost = StoredAspects(
+        whole.chunks, tuple(replace(summary, members=()) for summary in whole.summaries)
+    )
     for band in lay_out(lost).bands:
-        assert all(one.span.width == pytest.approx(LENGTH) for one in band.summaries)
+        assert all(summary.span.width == pytest.approx(LENGTH) for summary in band.summaries)
 
 
 # Files
@@ -187,8 +189,8 @@ def test_a_book_of_120_000_words_is_a_page_of_a_few_megabytes() -> None:
 def test_a_page_is_named_by_the_title_and_has_the_whole_graph(
     ingested: None, store: Store, tmp_path: Path
 ) -> None:
-    said = run("lighthouse", "--query", "What broke the great lens?").stdout
-    assert said.startswith("The Lighthouse.html: ")
+    output = run("lighthouse", "--query", "What broke the great lens?").stdout
+    assert output.startswith("The Lighthouse.html: ")
     graph = graph_of((tmp_path / "The Lighthouse.html").read_text(encoding="utf-8"))
     rows = cypher(store, "MATCH (n:Chunk|Summary|Detail) RETURN n.text AS text ORDER BY text")
     assert sorted(node["text"] for node in graph["nodes"]) == [row["text"] for row in rows]
@@ -216,18 +218,18 @@ def test_svg_and_png_are_written_by_the_suffix(ingested: None) -> None:
 def test_the_file_is_opened_in_the_web_browser_or_said_not_to_be(
     ingested: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
+    opened: list[str] = []
 
     def open_once(address: str) -> bool:
-        asked.append(address)
-        return len(asked) == 1
+        opened.append(address)
+        return len(opened) == 1
 
     monkeypatch.setattr(webbrowser, "open", open_once)
     assert run("lighthouse", "--open").stderr == ""
-    assert asked == [Path("The Lighthouse.html").absolute().as_uri()]
-    said = run("lighthouse", "--open").stderr
+    assert opened == [Path("The Lighthouse.html").absolute().as_uri()]
+    output = run("lighthouse", "--open").stderr
     assert (
-        said == "No web browser could be opened here: open The Lighthouse.html in one yourself.\n"
+        output == "No web browser could be opened here: open The Lighthouse.html in one yourself.\n"
     )
 
 
@@ -239,7 +241,7 @@ def test_a_document_without_trees_is_its_line_of_chunks(graph_url: str, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["carol"], "There is no document 'carol'"),
         (["a", "--out", "a.pdf"], "end the file in .html, .svg or .png, not as a.pdf"),
@@ -253,13 +255,13 @@ def test_a_document_without_trees_is_its_line_of_chunks(graph_url: str, tmp_path
     ],
 )
 def test_what_cannot_be_drawn_is_one_line(
-    store: Store, graph_url: str, words: list[str], said: str
+    store: Store, graph_url: str, words: list[str], message: str
 ) -> None:
     store.prepare("default", STATIC, 8)
     for source in ("a.txt", "twin one.txt", "twin two.txt"):
         put(store, small_graph(source), STATIC)
     output = run(*words, code=1).output
-    assert said in output
+    assert message in output
     assert len(output.strip().splitlines()) == 1
 
 

@@ -25,8 +25,8 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture
 def page(chromium: Browser, tmp_path: Path) -> Iterator[Page]:
     """The page of a hostile book and question."""
-    one = known(words=HOSTILE)
-    html = to_tree_page(picture(one, HOSTILE, QUESTION), found(one), "hybrid")
+    aspects = known(words=HOSTILE)
+    html = to_tree_page(picture(aspects, HOSTILE, QUESTION), found(aspects), "hybrid")
     with open_file(chromium, tmp_path / "page.html", html, 1200, 800) as page:
         yield page
 
@@ -56,7 +56,7 @@ def near_the_first(page: Page) -> None:
 
 def is_in_sight(page: Page, passage: str) -> bool:
     """Whether a passage stands within the picture's frame, from left to right."""
-    box, frame = (page.locator(one).bounding_box() for one in (passage, "#stage"))
+    box, frame = (page.locator(selector).bounding_box() for selector in (passage, "#stage"))
     assert box
     assert frame
     return frame["x"] < box["x"] < frame["x"] + frame["width"]

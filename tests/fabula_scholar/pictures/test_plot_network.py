@@ -69,12 +69,12 @@ def spots(of: NetworkPicture) -> tuple[Spot, ...]:
 
 
 def points(some: Sequence[Spot]) -> np.ndarray:
-    return np.array([(one.x, one.y) for one in some])
+    return np.array([(spot.x, spot.y) for spot in some])
 
 
 def classes(svg: str, word: str) -> list[ElementTree.Element]:
     root = ElementTree.fromstring(svg)
-    return [one for one in root.iter() if word in one.get("class", "").split()]
+    return [element for element in root.iter() if word in element.get("class", "").split()]
 
 
 # What is read
@@ -84,11 +84,11 @@ def test_figures_and_ties_are_counted_by_section_with_their_first_and_last_meeti
     texts = ("Anna met Boris. ", "Clara slept. ", "Boris left, and Anna wept. ", "Anna sang. ")
     sections = ("I", "I", "II", "III")
     chunks = [
-        replace(one, section=section)
-        for one, section in zip(made_chunks(*texts), sections, strict=True)
+        replace(chunk, section=section)
+        for chunk, section in zip(made_chunks(*texts), sections, strict=True)
     ]
-    one, many = entity("Anna", 1), entity("Anna", 1, 2)
-    told = script(
+    anna, many = entity("Anna", 1), entity("Anna", 1, 2)
+    replies = script(
         {
             "Anna met": {
                 "entities": [many, entity("Boris", 1, 2), entity("Clara", 2)],
@@ -98,12 +98,12 @@ def test_figures_and_ties_are_counted_by_section_with_their_first_and_last_meeti
                 "entities": [many, entity("Boris", 1)],
                 "relations": [relation("Boris", "Anna", 1, description="They part.")],
             },
-            "Anna sang": {"entities": [one], "relations": []},
+            "Anna sang": {"entities": [anna], "relations": []},
         }
     )
-    made, _ = built(chunks, Models(told), window_tokens=200, gleanings=0)
+    made, _ = built(chunks, Models(replies), window_tokens=200, gleanings=0)
     figures, bonds = read_figures(made.nodes, made.edges, chunks[::-1])
-    assert [(one.name, one.mentions) for one in figures] == [
+    assert [(figure.name, figure.mentions) for figure in figures] == [
         ("Anna", {0: 1, 1: 1, 2: 1}),
         ("Boris", {0: 1, 1: 1}),
         ("Clara", {0: 1}),
@@ -119,21 +119,22 @@ def test_figures_and_ties_are_counted_by_section_with_their_first_and_last_meeti
 
 def test_of_very_many_the_first_are_drawn_and_whoever_was_walked() -> None:
     names = [
-        [f"Person{number + one}" for one in range(20)] for number in range(0, MAX_FIGURES + 20, 20)
+        [f"Person{number + offset}" for offset in range(20)]
+        for number in range(0, MAX_FIGURES + 20, 20)
     ]
     chunks = made_chunks(*(". ".join(some) + ". " for some in names))
-    told = script(
+    replies = script(
         {
             f"{some[0]}.": {"entities": [entity(name, 1) for name in some], "relations": []}
             for some in names
         }
     )
-    made, _ = built(chunks, Models(told), window_tokens=100, gleanings=0)
+    made, _ = built(chunks, Models(replies), window_tokens=100, gleanings=0)
     figures, _ = read_figures(made.nodes, made.edges, chunks)
     assert len(figures) == MAX_FIGURES
-    left = next(one.id for one in made.nodes if one.id not in {figure.id for figure in figures})
+    left = next(node.id for node in made.nodes if node.id not in {figure.id for figure in figures})
     more, _ = read_figures(made.nodes, made.edges, chunks, [left])
-    assert [one.id for one in more] == [*(one.id for one in figures), left]
+    assert [figure.id for figure in more] == [*(figure.id for figure in figures), left]
 
 
 def test_a_text_without_sections_has_tenths() -> None:
@@ -163,18 +164,22 @@ def test_what_a_mode_walked_is_read_of_its_path() -> None:
 
 
 def test_the_same_network_is_laid_out_the_same() -> None:
-    one = sociogram(80)
-    assert spread(one.figures, one.relations) == spread(one.figures, one.relations[::-1])
+    picture = sociogram(80)
+    assert spread(picture.figures, picture.relations) == spread(
+        picture.figures, picture.relations[::-1]
+    )
 
 
 @pytest.mark.parametrize("count", [1, 2, 60, 200])
 def test_names_of_those_that_are_shown_first_do_not_meet(count: int) -> None:
-    one = sociogram(count)
-    placed = spread(one.figures, one.relations)
-    first = sorted(range(count), key=lambda row: one.figures[row].type not in {"person", "group"})
+    picture = sociogram(count)
+    placed = spread(picture.figures, picture.relations)
+    first = sorted(
+        range(count), key=lambda row: picture.figures[row].type not in {"person", "group"}
+    )
     boxes = []
     for row in first[:MAIN_FIGURES]:
-        half = max(len(label(one.figures[row].name)) * LETTER_WIDTH / 2, placed[row].radius)
+        half = max(len(label(picture.figures[row].name)) * LETTER_WIDTH / 2, placed[row].radius)
         spot = placed[row]
         top, foot = spot.y - spot.radius, spot.y + spot.radius + LINE_HEIGHT
         boxes.append((spot.x - half, spot.x + half, top, foot))
@@ -183,11 +188,13 @@ def test_names_of_those_that_are_shown_first_do_not_meet(count: int) -> None:
 
 
 def test_a_small_edit_moves_nobody_far() -> None:
-    one = sociogram(80)
-    edited = list(one.relations)
+    picture = sociogram(80)
+    edited = list(picture.relations)
     edited[10] = replace(edited[10], chunks={0: edited[10].weight + 1})
     del edited[40]
-    before, after = (points(spread(one.figures, bonds)) for bonds in (one.relations, edited))
+    before, after = (
+        points(spread(picture.figures, bonds)) for bonds in (picture.relations, edited)
+    )
     size = np.linalg.norm(before - before.mean(axis=0), axis=1).mean()
     moved = np.linalg.norm(before - after, axis=1) / size
     assert np.median(moved) < 0.1
@@ -195,9 +202,9 @@ def test_a_small_edit_moves_nobody_far() -> None:
 
 
 def test_500_figures_are_placed_in_seconds() -> None:
-    one = sociogram(500)
+    picture = sociogram(500)
     began = time.process_time()
-    placed = spread(one.figures, one.relations)
+    placed = spread(picture.figures, picture.relations)
     assert time.process_time() - began < 30
     assert np.isfinite(points(placed)).all()
 
@@ -215,33 +222,36 @@ def test_a_community_keeps_its_hue_from_level_to_level() -> None:
 def test_communities_are_read_with_their_reports_and_who_is_drawn() -> None:
     chunks = made_chunks("Anna met Boris. ", "Clara slept. ")
     everyone = {"Anna met": [entity("Anna", 1), entity("Boris", 1), entity("Clara", 2)]}
-    told = script({words: {"entities": who, "relations": []} for words, who in everyone.items()})
-    made, _ = built(chunks, Models(told), window_tokens=200, gleanings=0)
+    replies = script({words: {"entities": who, "relations": []} for words, who in everyone.items()})
+    made, _ = built(chunks, Models(replies), window_tokens=200, gleanings=0)
     cast = Part(Owner("default", "entities", "d"), made.nodes, made.edges, Record({}))
-    part = small_communities(cast, [one.id for one in chunks])
+    part = small_communities(cast, [chunk.id for chunk in chunks])
     figures, _ = read_figures(made.nodes, made.edges, chunks)
-    numbers = {one.id: number for number, one in enumerate(chunks)}
-    shown = [one.id for one in figures][:2]
-    report = next(one.id for one in part.nodes if one.label == "Report")
+    numbers = {chunk.id: number for number, chunk in enumerate(chunks)}
+    shown = [figure.id for figure in figures][:2]
+    report = next(node.id for node in part.nodes if node.label == "Report")
     found = read_communities(part.nodes, part.edges, shown, ["A", "B"], numbers, ["x", report])
-    assert [(one.level, one.numbers, one.parent, one.size) for one in found] == [
+    assert [
+        (community.level, community.numbers, community.parent, community.size)
+        for community in found
+    ] == [
         (0, (1,), -1, 3),
         (1, (1,), 0, 2),
         (1, (2,), 0, 1),
     ]
-    assert [one.rank for one in found] == [2, 0, 0]
+    assert [community.rank for community in found] == [2, 0, 0]
     assert (found[0].members, found[0].findings[0].chunks) == ((0, 1), (0,))
     assert find_groups(found, 0, 3) == [0, 0, -1]
     assert cited_chunks(found) == {0, *found[2].findings[0].chunks}
 
 
 def test_a_picture_of_communities_has_their_numbers_and_names() -> None:
-    one = together(sociogram(30))
-    spots = spread(one.figures, one.relations, (), find_groups(one.communities, 0, 30))
+    picture = together(sociogram(30))
+    spots = spread(picture.figures, picture.relations, (), find_groups(picture.communities, 0, 30))
     assert spots == spread(
-        one.figures, one.relations[::-1], (), find_groups(one.communities, 0, 30)
+        picture.figures, picture.relations[::-1], (), find_groups(picture.communities, 0, 30)
     )
-    svg = draw_network(one, spots, alone=True)
+    svg = draw_network(picture, spots, alone=True)
     assert {span.text for span in classes(svg, "of")} == {"1", "2"}
     assert len(classes(svg, "key")) == 2
 
@@ -257,24 +267,24 @@ def test_nobody_is_a_picture_too() -> None:
 
 
 def test_a_picture_has_the_first_people_and_all_who_were_walked() -> None:
-    one = sociogram(200, words=HOSTILE, question="Who?")
-    svg = draw_network(one, spots(one), alone=True)
+    picture = sociogram(200, words=HOSTILE, question="Who?")
+    svg = draw_network(picture, spots(picture), alone=True)
     drawn = {int(group.attrib["id"][1:]) for group in classes(svg, "figure")}
-    people = [row for row, figure in enumerate(one.figures) if figure.type != "place"]
+    people = [row for row, figure in enumerate(picture.figures) if figure.type != "place"]
     assert drawn == {*people[:FIRST_FIGURES], 2, 199}
     assert {group.attrib["id"] for group in classes(svg, "walked")} >= {"f2", "f199"}
-    told = [group.findtext(f"{SPACE}title") or "" for group in classes(svg, "figure")]
-    assert all("</script><script>window.broken = 1</script>" in one for one in told)
+    titles = [group.findtext(f"{SPACE}title") or "" for group in classes(svg, "figure")]
+    assert all("</script><script>window.broken = 1</script>" in title for title in titles)
 
 
 def test_a_narrow_picture_is_as_wide_as_its_key_and_heading() -> None:
-    one = replace(sociogram(3), title="Anna " * 20, question="Who is Anna to Boris? " * 6)
-    types = [replace(who, type=f"a type of {n}") for n, who in enumerate(one.figures * 4)]
+    picture = replace(sociogram(3), title="Anna " * 20, question="Who is Anna to Boris? " * 6)
+    types = [replace(who, type=f"a type of {n}") for n, who in enumerate(picture.figures * 4)]
     for drawn, last in (
-        (one, "said"),
-        (replace(one, question=""), "title"),
+        (picture, "said"),
+        (replace(picture, question=""), "title"),
         (
-            replace(one, title="A", author="", question="", figures=tuple(types), relations=()),
+            replace(picture, title="A", author="", question="", figures=tuple(types), relations=()),
             "key",
         ),
     ):
@@ -287,8 +297,8 @@ def test_a_narrow_picture_is_as_wide_as_its_key_and_heading() -> None:
 
 
 def test_a_page_holds_all_and_lets_nothing_out() -> None:
-    one = sociogram(60, words=HOSTILE, question=HOSTILE)
-    html = to_network_page(one, spots(one))
+    picture = sociogram(60, words=HOSTILE, question=HOSTILE)
+    html = to_network_page(picture, spots(picture))
     assert html.count("</script>") == 2
     assert "<b>" not in html
     assert not re.search(r"(?:src|href)=|url\(|@import|https?://(?!www\.w3\.org/2000/svg)", html)
@@ -298,7 +308,7 @@ def test_a_page_holds_all_and_lets_nothing_out() -> None:
 def test_people_are_shown_at_first_where_some_are_known() -> None:
     figures = sociogram(40).figures
     assert first_types(figures) == {"person", "group"}
-    unknown = [replace(one, type="name") for one in figures]
+    unknown = [replace(figure, type="name") for figure in figures]
     assert first_types(unknown) == {"name"}
     assert type_hues(figures) == {"person": 0, "place": 2, "group": 1}
     assert type_hues([*unknown[:3], *_of("river", "Person")]) == {
@@ -320,27 +330,27 @@ def test_the_network_is_drawn_with_whom_a_mode_walked(graph_url: str, tmp_path: 
     (tmp_path / "lighthouse.txt").write_text(LIGHTHOUSE)
     invoked = CliRunner().invoke(main, ["ingest", "lighthouse.txt", "--graphs", "entities"])
     assert invoked.exit_code == 0, invoked.output
-    asked = ("--mode", "hippo", "--query", "What did Elias carry up the stairs?")
-    said = run("lighthouse", "--network", *asked).stdout
+    options = ("--mode", "hippo", "--query", "What did Elias carry up the stairs?")
+    output = run("lighthouse", "--network", *options).stdout
     file = "The Lighthouse (network).html"
     assert re.fullmatch(
-        rf"{re.escape(file)}: \d+ entities, [1-9]\d* visited for the question\n", said
+        rf"{re.escape(file)}: \d+ entities, [1-9]\d* visited for the question\n", output
     )
     html = (tmp_path / file).read_text(encoding="utf-8")
     walked = classes(html[html.index("<svg") : html.index("</svg>") + 6], "walked")
-    assert "Elias" in {one.findtext(f"{SPACE}text") for one in walked}
+    assert "Elias" in {group.findtext(f"{SPACE}text") for group in walked}
     run("lighthouse", "--network", "--out", "a.png")
     assert Path("a.png").read_bytes().startswith(b"\x89PNG")
-    assert "0 visited" in run("lighthouse", "--network", "--mode", "naive", *asked[2:]).stdout
+    assert "0 visited" in run("lighthouse", "--network", "--mode", "naive", *options[2:]).stdout
 
 
 def test_a_document_without_the_graph_is_told_how_to_get_it(graph_url: str, tmp_path: Path) -> None:
     (tmp_path / "lighthouse.txt").write_text(LIGHTHOUSE)
     CliRunner().invoke(main, ["ingest", "--graphs", "aspects", "lighthouse.txt"])
-    said = run("lighthouse", "--network", code=1).output
-    assert "The Lighthouse has no graph of entities" in said
-    assert "`fabula build entities " in said
-    assert len(said.strip().splitlines()) == 1
+    output = run("lighthouse", "--network", code=1).output
+    assert "The Lighthouse has no graph of entities" in output
+    assert "`fabula build entities " in output
+    assert len(output.strip().splitlines()) == 1
 
 
 # Who speaks to whom
@@ -352,23 +362,23 @@ def quotation(id: str, start: int, speaker: str, addressee: str, manner: str = "
 
 
 def test_what_two_say_to_each_other_is_a_layer_of_the_network() -> None:
-    said = [
+    quotations = [
         quotation("go", 2, "Anna", "Boris"),
         quotation("no", 1, "Boris", "Anna"),
         quotation("hm", 1, "Anna", "Boris", manner="thought"),
         quotation("hey", 3, "Anna", "Clara"),
         quotation("who", 3, "Anna", ""),
     ]
-    ends = [("SPOKEN_BY", one.properties["speaker"]) for one in said]
-    to = [("SPOKEN_TO", one.properties["addressee"]) for one in said]
+    ends = [("SPOKEN_BY", one.properties["speaker"]) for one in quotations]
+    to = [("SPOKEN_TO", one.properties["addressee"]) for one in quotations]
     edges = [
         Edge(type, one.id, name.lower())
-        for one, pair in zip(said, zip(ends, to, strict=True), strict=True)
+        for one, pair in zip(quotations, zip(ends, to, strict=True), strict=True)
         for type, name in pair
         if name
     ]
     conversation = read_conversation(
-        Part(Owner("c", "speech", "d"), tuple(said), tuple(edges), Record({}))
+        Part(Owner("c", "speech", "d"), tuple(quotations), tuple(edges), Record({}))
     )
     assert conversation == {
         ("anna", "boris"): [("c1", "Boris to Anna: “no!”"), ("c2", "Anna to Boris: “go!”")],
@@ -387,7 +397,9 @@ def test_lines_of_those_who_speak_to_each_other_are_marked() -> None:
     spoken = replace(picture.relations[0], quotations={0: 3})
     picture = replace(picture, relations=(spoken, *picture.relations[1:]))
     drawn = ElementTree.fromstring(draw_network(picture, spots(picture), alone=False))
-    [marked] = [one for one in drawn.iter(f"{SPACE}g") if "speaks" in one.get("class", "")]
+    [marked] = [
+        element for element in drawn.iter(f"{SPACE}g") if "speaks" in element.get("class", "")
+    ]
     assert marked.get("id") == "b0"
     page = to_network_page(picture, spots(picture))
     assert '"quotations":[[0,3]]' in page.replace(" ", "")

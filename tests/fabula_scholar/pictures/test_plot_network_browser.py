@@ -41,8 +41,8 @@ def html(of: NetworkPicture) -> str:
 @pytest.fixture
 def page(chromium: Browser, tmp_path: Path) -> Iterator[Page]:
     """The page of a hostile network and question."""
-    one = html(sociogram(24, words=HOSTILE, question=HOSTILE))
-    with open_file(chromium, tmp_path / "page.html", one, 1280, 800) as page:
+    content = html(sociogram(24, words=HOSTILE, question=HOSTILE))
+    with open_file(chromium, tmp_path / "page.html", content, 1280, 800) as page:
         yield page
 
 
@@ -169,8 +169,8 @@ def test_a_large_network_is_readable_at_800_by_600(small: Page) -> None:
 def test_communities_are_told_level_by_level_and_by_number(
     chromium: Browser, tmp_path: Path
 ) -> None:
-    one = html(together(sociogram(24, words=HOSTILE, question=HOSTILE)))
-    with open_file(chromium, tmp_path / "together.html", one, 800, 600) as page:
+    content = html(together(sociogram(24, words=HOSTILE, question=HOSTILE)))
+    with open_file(chromium, tmp_path / "together.html", content, 800, 600) as page:
         listed = page.locator("#communities button")
         assert listed.count() == 2
         assert "★ 1" in listed.nth(1).inner_text()

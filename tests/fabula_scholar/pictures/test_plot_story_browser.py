@@ -37,7 +37,7 @@ def rows(page: Page) -> int:
 def test_the_table_tells_in_order_what_is_drawn_section_by_section(page: Page) -> None:
     assert page.locator(".event:visible").count() == rows(page) == 60
     headings = page.locator("tbody th").all_inner_texts()
-    assert [one.split("<")[0].strip() for one in headings] == [
+    assert [heading.split("<")[0].strip() for heading in headings] == [
         "Chapter 1",
         "Chapter 2",
         "Chapter 3",

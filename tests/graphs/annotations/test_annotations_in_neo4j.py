@@ -14,15 +14,16 @@ from click.testing import CliRunner, Result
 
 from database import connect, cypher, name_server, wipe
 from fabula import Fabula
-from fabula.app.annotating import read_text_of, remove_layer
+from fabula.app.annotating import read_text_of
 from fabula.build import plan
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadValue, NotFound
 from fabula.export.web_annotation import collection_json, read_annotations
 from fabula.graph.annotations import Annotation
-from fabula.operations.annotations import list_annotation_layers
+from fabula.operations.annotations import list_annotation_layers, remove_layer
 from fabula.operations.documents import remove_document, rename_document
+from fabula.operations.exports import export_annotations
 from fabula.operations.notes import add_note
 from fabula.server import Address
 from fabula.store.annotations import read_layers
@@ -168,11 +169,10 @@ def test_an_import_makes_the_graph_stale_and_a_rebuild_keeps_it(
     assert [outcome.status for outcome in imported.build("annotations")] == ["unchanged"]
     imported.build("annotations", rebuild=True)
     assert len(nodes(imported)) == 3
-    remove_layer(imported.store, entry, "scheme")
-    imported.build("annotations")
+    remove_layer(imported, "Hales", "scheme")
     assert nodes(imported) == [("sea", "boats", "position")]
     with pytest.raises(NotFound, match="no annotations named 'scheme'"):
-        remove_layer(imported.store, entry, "scheme")
+        remove_layer(imported, "Hales", "scheme")
 
 
 def test_annotations_go_with_their_document_and_stay_in_their_collection(
@@ -193,7 +193,7 @@ def test_what_graphs_found_is_exported_with_layers_and_notes(
     imported: Fabula, tmp_path: Path
 ) -> None:
     add_note(imported, "Hales", "boats", "Whose?")
-    [path] = imported.export_annotations(tmp_path / "all.jsonld", "Hales")
+    export_annotations(imported, "Hales").write(path := tmp_path / "all.jsonld")
     every = read_annotations(path.read_bytes(), "all")
     text = text_of(imported)
     on_text = [a for a in every if a.start >= 0]
@@ -206,10 +206,10 @@ def test_what_graphs_found_is_exported_with_layers_and_notes(
         ("tag", "lost", "words of another book entirely"),
         ("note", "", "boats"),
     } <= found
-    [only] = imported.export_annotations(tmp_path / "notes.jsonld", "Hales", what=["notes"])
+    export_annotations(imported, "Hales", what=("notes",)).write(only := tmp_path / "n.jsonld")
     assert [a.body for a in read_annotations(only.read_bytes(), "notes")] == ["Whose?"]
     read = imported.as_read("Hales", "CHAPTER I")
-    [early] = read.export_annotations(tmp_path / "i.jsonld", "Hales")
+    export_annotations(read, "Hales").write(early := tmp_path / "i.jsonld")
     seen = read_annotations(early.read_bytes(), "early")
     assert {a.label for a in seen} == {"Anna Hale", "Captain Reed", "economy"}
 
@@ -237,7 +237,8 @@ def test_the_commands_import_list_export_and_remove(
     )
     assert json.loads(out.read_text("utf-8"))["total"] == 1
     assert run("cypher", "annotated", "--param", "tag=sea").stdout.count("boats") == 1
-    assert "1 annotation removed" in run("annotations", "remove", "Hales", "scheme").output
+    removed = run("annotations", "remove", "Hales", "scheme", "--yes")
+    assert "removed scheme from The Hales: 1 annotation" in removed.output
     assert nodes(fabula) == []
 
 
@@ -281,7 +282,7 @@ def check_many(fabula: Fabula, folder: Path, count: int) -> None:
     )
     expected = {annotation.id: (annotation.start, annotation.end) for annotation in every}
     assert {row["id"]: (row["s"], row["e"]) for row in rows} == expected
-    [path] = many.export_annotations(folder / "out.jsonld", "Novel", what=["many"])
+    export_annotations(many, "Novel", what=("many",)).write(path := folder / "out.jsonld")
     again = read_annotations(path.read_bytes(), "out")
     assert {a.id: (a.start, a.end) for a in again} == expected
 

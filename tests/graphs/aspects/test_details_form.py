@@ -21,7 +21,7 @@ from fabula.graphs.aspects.placeholders import AspectPlaceholders
 from fabula.graphs.aspects.prompted_writer import PromptedWriter
 from fabula.graphs.aspects.replies import read_details, read_passages
 from fabula.graphs.aspects.values import TextWords
-from fabula.models.openai import OpenAIChat
+from fabula.models.endpoint.openai import OpenAIChat
 from fabula.text.ranking import inverse_document_frequencies
 from fabula.text.stems import Stemmer, words
 from fabula.text.tokens import count

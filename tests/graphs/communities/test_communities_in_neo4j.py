@@ -111,7 +111,7 @@ def test_a_book_has_its_communities_and_an_edit_asks_for_one_report(
     book: Path, endpoint: Endpoint, store: Store, tmp_path: Path
 ) -> None:
     with Fabula(Settings.read(**CLAIMS)) as fabula:
-        [dry] = fabula.expect(book)
+        [dry] = fabula.ingest(book, dry=True)
     assert cypher(store, "MATCH (n:Community) RETURN n") == []
     outcome = ingest(book, **CLAIMS)
     assert outcome.graphs == ("text", "entities", "communities")

@@ -10,10 +10,8 @@ from cases import for_each
 from fabula.errors import FabulaError, NotFound
 from fabula.graph import Record
 from fabula.graph.decisions import Decision, applicable_decisions
-from fabula.graph.method import Built
 from fabula.graphs.entities.corrections import check, describe
 from fabula.graphs.entities.decided_pairs import DecidedPairs
-from fabula.graphs.entities.mapping import Description, edges_of, nodes_of, read_previous
 from fabula.graphs.entities.merge import resolve_mentions
 from fabula.graphs.entities.values import (
     Entities,
@@ -21,9 +19,7 @@ from fabula.graphs.entities.values import (
     Extraction,
     Mention,
     RelationMention,
-    mention_order,
 )
-from scripted import known_from, made_chunks
 
 CHUNK = 1_000
 
@@ -178,43 +174,6 @@ def test_corrections_are_followed_however_the_method_joins_names() -> None:
         ["Hang Kurtz", "Kurtz"],
         ["Marlow"],
     ]
-
-
-def test_what_was_extracted_is_read_back_whole_whatever_was_corrected() -> None:
-    chunks = made_chunks("Scrooge met Fred. ", "Scrooge sat. Bob Cratchit froze. ", "Marley died. ")
-    mentions = [
-        Mention(chunks[0].id, 0, "Scrooge", {"Scrooge": (0,), "Fred": (12,)}, "person", "He met."),
-        Mention(chunks[1].id, chunks[1].start, "Scrooge", {"Scrooge": (18,)}, "person", "He sat."),
-        Mention(
-            chunks[1].id,
-            chunks[1].start,
-            "Bob Cratchit",
-            {"Bob Cratchit": (31,)},
-            "person",
-            "Cold.",
-        ),
-    ]
-    ties = [
-        RelationMention(chunks[1].id, chunks[1].start, "Scrooge", "Bob Cratchit", "Both.", (), 3)
-    ]
-    extraction = Extraction(tuple(mentions), tuple(ties))
-    for lines in (
-        ["split: Scrooge = Fred"],
-        ["split: Scrooge = Scrooge"],
-        ["merge: Scrooge = Bob Cratchit"],
-        ["split: Scrooge = Fred", "merge: Bob Cratchit = Fred"],
-    ):
-        cast = corrected(mentions, *lines, ties=ties)
-        ids = [entity.id for entity in cast.entities] + [tie.id for tie in cast.relations]
-        texts = dict.fromkeys(ids, Description("?", ""))
-        built = Built(
-            tuple(nodes_of(cast, [], texts, chunks, "model")),
-            tuple(edges_of(cast, [], extraction)),
-        )
-        previous = read_previous(known_from(built, chunks), chunks)
-        read = [part for parts in previous.mentions.values() for part in parts]
-        assert sorted(read, key=mention_order) == sorted(mentions, key=mention_order), lines
-        assert [tie for parts in previous.relation_mentions.values() for tie in parts] == ties
 
 
 # Which parts follow a decision

@@ -15,6 +15,7 @@ from cases import for_each
 from fabula.config.settings import Settings
 from fabula.errors import BadReply, SettingsError
 from fabula.graph.extraction import ModelAnswer, TextWindow, is_supported
+from fabula.graph.sets import list_shipped
 from fabula.graphs.entities import GRAPH
 from fabula.graphs.entities.demonstrations import read_demonstrations
 from fabula.graphs.entities.extract import (
@@ -28,7 +29,7 @@ from fabula.graphs.entities.options import Options
 from fabula.graphs.entities.placeholders import EntityPlaceholders
 from fabula.graphs.entities.printed_forms import find_printed
 from fabula.graphs.entities.triples import StatedTriple, join_facts, phrase_key, read_facts
-from fabula.graphs.entities.types import list_shipped, read_types
+from fabula.graphs.entities.types import read_types
 from fabula.graphs.entities.values import Extraction
 from scripted import NOTHING, Records, Says, entity, made_chunks, relation, script, window
 
@@ -528,7 +529,7 @@ def test_facts_of_the_same_words_are_one_in_any_order() -> None:
 
 
 def test_the_shipped_sets_of_types() -> None:
-    assert list_shipped() == ("lightrag", "microsoft", "narrative")
+    assert list_shipped("fabula.graphs.entities.types") == ("lightrag", "microsoft", "narrative")
     assert {one.name for one in read_types("narrative")} == {
         *("person", "group", "place", "object", "event", "idea", "time")
     }

@@ -256,7 +256,7 @@ def test_offline_rules_make_the_cast_and_no_model_is_asked(
 
 def test_a_dry_run_is_near(book: Path, endpoint: Endpoint, store: Store, tmp_path: Path) -> None:
     with Fabula(Settings.read(**TRIPLES)) as fabula:
-        [dry] = fabula.expect(book)
+        [dry] = fabula.ingest(book, dry=True)
     assert (prompts_of(endpoint), cypher(store, "MATCH (n:Entity) RETURN n")) == ([], [])
     made = ingest(book, **TRIPLES)
     for step in ("extraction", "triples"):
@@ -265,7 +265,7 @@ def test_a_dry_run_is_near(book: Path, endpoint: Endpoint, store: Store, tmp_pat
     other = tmp_path / "other.txt"
     other.write_text(re.sub("(?<=winter of )18", "19", book.read_text().replace("Winter", "W")))
     with Fabula(Settings.read(**TRIPLES)) as fabula:
-        [dry] = fabula.expect(other)
+        [dry] = fabula.ingest(other, dry=True)
     made = ingest(other, **TRIPLES)
     assert dry.usage.calls == pytest.approx(made.usage.calls, rel=0.15)
     expected, spent = (

@@ -61,7 +61,7 @@ def ties(cast: Entities) -> dict[frozenset[str], int]:
     return {
         frozenset((names[relation.source], names[relation.target])): count
         for relation in cast.relations
-        if (count := sum(map(is_of_scene, relation.mentions)))
+        if (count := sum(is_of_scene(one.keywords) for one in relation.mentions))
     }
 
 

@@ -18,7 +18,9 @@ def discoursed(user: str) -> dict[str, Any] | None:
     question = user.partition("<question>")[2].partition("</question>")[0]
     if senses and question:
         named = re.findall(r"(?<=\s)[A-Z][a-z]{2,}", question)
-        asked = senses[:0] if "hy" not in question else [one for one in senses if "." not in one]
+        asked = (
+            senses[:0] if "hy" not in question else [sense for sense in senses if "." not in sense]
+        )
         return {"senses": asked[:2], **{slot: [] for slot in _SLOTS}, "who": named}
     if not senses and "What happens in passages" not in user:
         return None
@@ -26,7 +28,7 @@ def discoursed(user: str) -> dict[str, Any] | None:
     parts = re.split(r"(?m)^\[(\d+)\] ", text)[1:]
     passages = dict(zip(parts[::2], parts[1::2], strict=True))
     if not senses:
-        return {"events": [one for told in passages.items() for one in _events(*told)]}
+        return {"events": [event for told in passages.items() for event in _events(*told)]}
     pairs = re.findall(r"(?m)^(\d+): Arg1 is \[(\d+)\], Arg2 is \[(\d+)\]", user)
     [result] = [sense for sense in senses if sense.casefold().endswith("cause.result")]
     return {"links": [_link(int(pair), passages[second], result) for pair, _, second in pairs]}

@@ -26,7 +26,7 @@ def extracted(user: str) -> Any | None:
     if "<types>" in user and "<question>" not in user:
         return _gleaned(passages) if "What was missed" in user else _listed(passages)
     if "facts do passages" in user:
-        return {"triples": [_fact(*one) for one in _pairs(passages)]}
+        return {"triples": [_fact(*pair) for pair in _pairs(passages)]}
     if "Merge them into one description" in user:
         statements = user.partition("<statements>")[2].partition("</statements>")[0]
         return " ".join(statements.split()[:60])
@@ -44,7 +44,7 @@ def _reported(user: str) -> dict[str, Any]:
     """A finding of each relation, or of each line where there is none."""
     lines = re.findall(r"(?m)^\[(\d+)\] (.+)$", user)
     names = [line.partition(" (")[0] for _, line in lines if " (person): " in line]
-    ties = [one for one in lines if " – " in one[1]] or lines
+    ties = [line for line in lines if " – " in line[1]] or lines
     findings = [
         {"summary": line[:80], "explanation": "", "refs": [int(number)]}
         for number, line in ties[:7]
@@ -108,7 +108,7 @@ def _listed(passages: dict[int, str]) -> Any:
         }
         for name, where in parts.items()
     ]
-    return {"entities": entities, "relations": [_tie(*one, "beside") for one in _pairs(passages)]}
+    return {"entities": entities, "relations": [_tie(*pair, "beside") for pair in _pairs(passages)]}
 
 
 def _gleaned(passages: dict[int, str]) -> Any:

@@ -36,7 +36,9 @@ def reply(user: str, fault: Fault | None) -> str:  # noqa: C901  one branch a pr
     elif (read := read_reports(user)) is not None:
         text = read if isinstance(read, str) else _json(read, fault)
     elif "<aspects>" in user and "For each aspect that you choose" in user:
-        each = [{"aspect": one, "summary": _summary(user, fault)} for one in _aspects(user, fault)]
+        each = [
+            {"aspect": aspect, "summary": _summary(user, fault)} for aspect in _aspects(user, fault)
+        ]
         text = _json({"summaries": each}, fault)
     elif "<aspects>" in user:
         text = _json({"aspects": _aspects(user, fault)}, fault)

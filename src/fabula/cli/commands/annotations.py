@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabula.cli.commands.ingest import make_graphs
+from fabula.cli.shared.building import build_graph
 from fabula.cli.shared.help import Group
 from fabula.cli.shared.opening import open_for_reading
 from fabula.cli.shared.operations import make_commands
-from fabula.cli.shared.options import GRAPH, WRITING, settings_flags, until_flag
+from fabula.cli.shared.options import GRAPH, WRITING, settings_flags
 from fabula.cli.shared.screen import echo
 from fabula.config.settings import Settings
 from fabula.export.annotation_formats import annotation_formats
@@ -78,72 +78,10 @@ def import_(
                 else ""
             )
         )
-        if not later:
-            build_annotations(settings, fabula, entry.id)
+        _build(settings, fabula, entry.id, later=later)
 
 
-@command.command(
-    "export",
-    examples=(
-        'annotations export "A Christmas Carol" --out carol.jsonld',
-        "annotations export Carol --what entities --out carol.jsonld",
-    ),
-)
-@click.argument("document")
-@click.option(
-    "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="file to write"
-)
-@_format_flag
-@click.option(
-    "--what",
-    multiple=True,
-    metavar="NAME",
-    help="entities, quotations, events, or the name of a layer such as notes; may be repeated",
-)
-@until_flag
-@settings_flags(*GRAPH)
-def export(
-    document: str,
-    until: str,
-    out: Path,
-    format: str | None,
-    what: tuple[str, ...],
-    settings: Settings,
-) -> None:
-    """Write what is marked in DOCUMENT (its id, title or file): what graphs found, and layers."""
-    with open_for_reading(settings) as fabula:
-        read = fabula.as_read(document, until)
-        written = read.export_annotations(out, document, format=format or "", what=what)
-    for path in written:
-        echo(str(path))
-
-
-@command.command("remove", examples=('annotations remove "A Christmas Carol" carol',))
-@click.argument("document")
-@click.argument("layer")
-@click.option("--later", is_flag=True, help="do not build the graph of annotations now")
-@settings_flags(*GRAPH, *WRITING)
-def remove(document: str, layer: str, later: bool, settings: Settings) -> None:
-    """Remove a LAYER of DOCUMENT with all its annotations."""
-    from fabula.app.annotating import remove_layer
-
-    with open_for_reading(settings) as fabula:
-        entry = fabula.document(document)
-        record = remove_layer(fabula.store, entry, layer)
-        echo(f"{record.name}: {count_noun(record.count, 'annotation')} removed")
-        if not later:
-            build_annotations(settings, fabula, entry.id)
-
-
-def build_annotations(settings: Settings, fabula: Collection, document: str) -> None:
-    """Bring the graphs that are made of a document's annotations up to date, and print that."""
-    from contextlib import nullcontext
-
-    for name in fabula.graphs_of_annotations():
-        make_graphs(
-            settings,
-            lambda collection, listener, name=name: collection.build(  # type: ignore[misc]
-                name, document, listener=listener
-            ),
-            opener=lambda _: nullcontext(fabula),
-        )
+def _build(settings: Settings, fabula: Collection, document: str, *, later: bool) -> None:
+    """Bring the graphs that are made of a document's annotations up to date."""
+    for name in () if later else fabula.graphs_of_annotations():
+        build_graph(settings, fabula, name, document)

@@ -102,7 +102,7 @@ def command(
                 raise empty_collection_error(collection.name)
             if len(documents) == 1:
                 [entry] = entries
-                places = _find_at(collection, entry.id, at) if at else {}
+                places = _find_labels({entry.id: collection}, [(entry.id, at)]) if at else {}
                 cited = places.get(entry.id, CitedPlaces())
                 places[entry.id] = cited._replace(publisher=publisher, address=place)
                 published, of = year or entry.published, edition or entry.edition
@@ -126,11 +126,6 @@ def _citations(owners: Mapping[str, Collection], answer: LastAnswer) -> dict[str
                 annotation = make_citation(each.number, words, answer.question)
                 cited.append(CitedWords(each.document, reading.document.language, annotation))
     return citations_json(answer.question, cited)
-
-
-def _find_at(collection: Collection, document: str, at: str) -> dict[str, CitedPlaces]:
-    """Return the printed pages and numbered lines of a place of a document."""
-    return _find_labels({document: collection}, [(document, at)])
 
 
 def _find_labels(

@@ -47,9 +47,9 @@ def command() -> None:
 @settings_flags("home", *SERVER)
 def start(settings: Settings) -> None:
     """Start the server; the first start downloads it (190 MB)."""
-    _mention_other(settings)
+    server = _open(settings)
     with show_server_progress() as report:
-        address = private_server(settings).repair(report)
+        address = server.repair(report)
     click.echo(f"Neo4j runs at {address.uri}; `fabula db browse` shows its web page.")
 
 
@@ -58,8 +58,7 @@ def start(settings: Settings) -> None:
 @FOLDER
 def stop(settings: Settings, yes: bool) -> None:
     """Stop the server; its data stays."""
-    _mention_other(settings)
-    server = private_server(settings)
+    server = _open(settings)
     _confirm_stop(server, yes, "If it is stopped, their requests fail until it is started again.")
     with show_server_progress() as report:
         was_running = server.stop(report)
@@ -70,8 +69,7 @@ def stop(settings: Settings, yes: bool) -> None:
 @FOLDER
 def status(settings: Settings) -> None:
     """Show whether the server runs, where, and how much space it uses."""
-    _mention_other(settings)
-    server = private_server(settings)
+    server = _open(settings)
     click.echo("\n".join(_describe_status(server.status(), settings.home, server.list_dumps())))
 
 
@@ -83,7 +81,7 @@ def browse(settings: Settings, open_it: bool) -> None:
 
     The address fills in the server and the user; paste the password.
     """
-    _mention_other(settings)
+    _open(settings)
     address = start_server(settings)
     _check_page(address)
     click.echo(f"Neo4j Browser  {address.page}")
@@ -100,8 +98,7 @@ def browse(settings: Settings, open_it: bool) -> None:
 @FOLDER
 def logs(settings: Settings, lines: int, follow: bool) -> None:
     """Print the end of the server's log."""
-    _mention_other(settings)
-    file = private_server(settings).log_file
+    file = _open(settings).log_file
     if not file.is_file():
         raise ServerError(f"There is no log yet: the first `fabula db start` creates {file}.")
     with file.open(encoding="utf-8", errors="replace") as log:
@@ -126,8 +123,7 @@ def destroy(settings: Settings, yes: bool, programs: bool, with_dumps: bool) -> 
     Dumps that Fabula made stay unless --with-dumps is given; `fabula db restore` restores the
     newest one.
     """
-    _mention_other(settings)
-    server = private_server(settings)
+    server = _open(settings)
     dumps = server.list_dumps()
     if not yes:
         _mention_users(server)
@@ -154,8 +150,7 @@ def dump(settings: Settings, file: Path, force: bool, yes: bool) -> None:
     The server is stopped for this, and started again if it was running. FILE has no passwords.
     Collections that tables [collections.NAME] put into another graph are not in it.
     """
-    _mention_other(settings)
-    server = private_server(settings)
+    server = _open(settings)
     server.refuse_unwritable(file, overwrite=force)
     _confirm_stop(
         server,
@@ -179,12 +174,7 @@ def load(settings: Settings, file: Path, yes: bool) -> None:
     The password stays the same. A file that can't be loaded changes nothing: it is first loaded
     into a second server. Jobs of the service that had not ended in it are paused: `fabula jobs`.
     """
-    _mention_other(settings)
-    server = private_server(settings)
-    if not yes:
-        _mention_users(server)
-        click.confirm(f"Replace all graphs in {settings.home} by those in {file}?", abort=True)
-    _load(server, file)
+    _load(settings, _open(settings), file, yes=yes)
 
 
 @command.command(examples=("db restore",))
@@ -198,18 +188,11 @@ def restore(settings: Settings, yes: bool) -> None:
     can still be opened. Jobs of the service that had not ended in the dump are paused: `fabula
     jobs`.
     """
-    _mention_other(settings)
-    server = private_server(settings)
+    server = _open(settings)
     dumps = server.list_dumps()
     if not dumps:
         raise ServerError(f"There is no dump in {settings.home} yet.")
-    if not yes:
-        _mention_users(server)
-        size = f"{dumps[0].stat().st_size / 1e6:.1f} MB"
-        click.confirm(
-            f"Replace all graphs in {settings.home} by those in {dumps[0]} ({size})?", abort=True
-        )
-    _load(server, dumps[0])
+    _load(settings, server, dumps[0], yes=yes)
 
 
 @command.command(examples=("db compact",))
@@ -236,11 +219,14 @@ def compact(settings: Settings) -> None:
         click.echo("Nothing has been ingested yet, so there is nothing to compact.")
 
 
-def _load(server: PrivateServer, file: Path) -> None:
-    """Replace all graphs by those of a file, with their jobs paused, and say so."""
+def _load(settings: Settings, server: PrivateServer, file: Path, *, yes: bool) -> None:
+    """Replace all graphs by those of a file, with their jobs paused, and say so; ask before."""
     from fabula.graph.queries import read_statement
     from fabula.server.trial import Edit
 
+    if not yes:
+        _mention_users(server)
+        click.confirm(f"Replace all graphs in {settings.home} by those in {file}?", abort=True)
     # In the file's graphs before they are in place: a running service would take the jobs up.
     pause = Edit(read_statement("jobs/save_paused"), {"problem": RESTORED})
     with show_server_progress() as report:
@@ -286,13 +272,15 @@ def _confirm_stop(server: PrivateServer, yes: bool, effect: str) -> None:
     click.confirm(f"{effect} Continue?", abort=True)
 
 
-def _mention_other(settings: Settings) -> None:
+def _open(settings: Settings) -> PrivateServer:
+    """Return the private server; say so if Fabula uses another one."""
     if settings.neo4j_uri:
         click.echo(
             f"Fabula uses the server at {settings.neo4j_uri} (NEO4J_URI); `fabula db` manages only "
             "the private one.",
             err=True,
         )
+    return private_server(settings)
 
 
 def _describe_status(status: ServerStatus, home: Path, dumps: Sequence[Path]) -> list[str]:

@@ -22,7 +22,7 @@ def command(settings: Settings) -> None:
     Indexes and embeddings are those of the collection that a question is asked of. This starts
     Fabula's own Neo4j unless another is configured, and asks each model one word.
     """
-    from fabula.app.doctor import examine
+    from fabula.cli.shared.health_checks import examine
 
     is_ok = True
     # Few attempts: whoever looks for an error should not wait for every retry.

@@ -17,7 +17,7 @@ from fabula.cli.shared.options import settings_flags
 from fabula.config.settings import FILE, OFFLINE, STATIC, Settings, environment_variable, user_file
 from fabula.errors import FabulaError, SettingsError
 from fabula.export.files import refuse_special_file, replace_file
-from fabula.models.address import OPENAI, normalize_url, redact_url, validate_key
+from fabula.models.endpoint.address import OPENAI, normalize_url, redact_url, validate_key
 from fabula.models.keyring import keyring_name, read_key, save_key
 from fabula.models.providers import split_provider
 from fabula.models.strong_model import strong_model

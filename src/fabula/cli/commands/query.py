@@ -27,7 +27,7 @@ from fabula.text.nouns import count_noun
 if TYPE_CHECKING:
     from fabula.app import App
     from fabula.app.collection import Collection
-    from fabula.ask.answer import AnswerStream
+    from fabula.ask.answer import Answer, AnswerStream
     from fabula.ask.query import Query
     from fabula.graph.entries import Entry
     from fabula.graph.trace import Trace
@@ -182,22 +182,34 @@ def _answer(
         return True
     if not stream.hits:
         return False
-    if form == "markdown":
-        from fabula.export.markdown import books_of, markdown
 
-        owners = {each.hit.document: each.hit.collection for each in stream.context}
+    def keep() -> None:
+        keep_answer(stream.answer, collection)
+        keep_question(query, stream.answer, collection, across)
 
-        def find(id: str) -> Entry:
-            owner = owners.get(id)
-            return (app.collection(owner) if owner else collection).document(id)
-
-        echo(markdown(stream.answer, books_of([stream.answer], find)))
-    else:
-        is_offline = collection.settings.offline
-        print_answer(stream, show_context, followed, is_offline=is_offline)
-    keep_answer(stream.answer, collection)
-    keep_question(query, stream.answer, collection, across)
+    try:
+        if form == "markdown":
+            _print_markdown(stream.answer, app, collection)
+        else:
+            is_offline = collection.settings.offline
+            print_answer(stream, show_context, followed, is_offline=is_offline)
+    except BrokenPipeError:
+        keep()  # Whoever reads only the beginning, as by `head`, may open what it cites.
+        raise
+    keep()
     return True
+
+
+def _print_markdown(answer: Answer, app: App, collection: Collection) -> None:
+    from fabula.export.markdown import books_of, markdown
+
+    owners = {each.hit.document: each.hit.collection for each in answer.context}
+
+    def find(id: str) -> Entry:
+        owner = owners.get(id)
+        return (app.collection(owner) if owner else collection).document(id)
+
+    echo(markdown(answer, books_of([answer], find)))
 
 
 def _notice_place(query: Query, collection: Collection) -> None:
@@ -282,7 +294,7 @@ def print_answer(
             "Offline: no model was asked, and no passage has enough of the question's words to "
             "answer it."
         )
-    from fabula.ask.passage_quotes import quote_cited
+    from fabula.ask.quotations.passage_quotes import quote_cited
 
     for quote in quote_cited(stream.answer):
         echo(f"[{quote.number}] {describe_place(quote.hit, quote.matches)}")

@@ -89,7 +89,7 @@ class LastAnswer(BaseModel):
 
 def _to_last_answer(answer: Answer, collection: str) -> LastAnswer:
     """Collect the citations; passages that share a number, as those below a summary, are one."""
-    from fabula.ask.passage_quotes import quote_cited
+    from fabula.ask.quotations.passage_quotes import quote_cited
 
     places: dict[tuple[int, str, str], list[str]] = {}
     for quote in answer.quotes or quote_cited(answer):

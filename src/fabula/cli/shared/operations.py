@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import typing
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,10 +56,19 @@ def make_command(operation: Operation, kind: type[Command] = Command, **more: An
     """Return the command of an operation; `more` is what its kind of command takes."""
 
     def run(
-        settings: Settings, as_json: bool, as_csv: bool, out: Path | None, **values: Any
+        settings: Settings,
+        out: Path | None,
+        as_json: bool = False,
+        as_csv: bool = False,
+        **values: Any,
     ) -> None:
-        suffix = _check_suffix(out, suffixes)
         values = {name: value for name, value in values.items() if value not in (None, ())}
+        if operation.is_file:
+            assert out is not None
+            with open_app(settings) as app:
+                _write_file(operation, app, values, out)
+            return
+        suffix = _check_suffix(out, suffixes)
         if out and not _is_typed("limit"):
             values = operation.without_limit(values)
         with open_app(settings) as app:
@@ -69,20 +77,15 @@ def make_command(operation: Operation, kind: type[Command] = Command, **more: An
                 return
             collection, results = _run(operation, app, values)
             first = int(values.get("first", 0))
-            if as_json or suffix == ".json":
-                found = [operation.to_json(result) for result in results]
-                text = json.dumps(found if found[1:] else found[0], indent=2, ensure_ascii=False)
-                _write(escape_json(text) + "\n", out)
-            elif as_csv or out:
-                _write("".join(map(operation.to_csv, results)), out)
-            else:
-                for result in results:
-                    _show(operation, result, first)
+            form = ".json" if as_json else ".csv" if as_csv else suffix
+            _print_results(operation, results, form, out, first)
             for result in results:
                 _say_what_is_left(result, make_table(result), first)
                 if operation.starts_job and collection:
                     # It is printed before, as it is done whatever becomes of the build.
                     _build(settings, collection, result.build, is_silent=as_json or as_csv)
+        if any(getattr(result, "has_failed", False) for result in results):
+            raise click.exceptions.Exit(1)
 
     suffixes = (*SUFFIXES, *operation.writers)
     unseen = (*ABOUT_ASKER, Mark.HAS_SETTING)
@@ -93,21 +96,30 @@ def make_command(operation: Operation, kind: type[Command] = Command, **more: An
     names += WRITING if operation.starts_job else ASKING if operation.is_question else ()
     several = [each.name.removesuffix("s") for each in typed if each.is_list]
     command = settings_flags(*(name for name in names if name not in several))(run)
-    confirm = click.option("--yes", is_flag=True, help="do not ask for confirmation")
     for option in (
-        *([confirm] if operation.has_confirmation else []),
-        click.option(
-            "--out",
-            type=click.Path(dir_okay=False, path_type=Path),
-            help=f"write all rows to a file, {', '.join(suffixes)}, instead",
-        ),
-        click.option("--csv", "as_csv", is_flag=True, help="print CSV"),
-        click.option("--json", "as_json", is_flag=True, help="print JSON"),
+        *_list_options(operation, suffixes),
         *(_make_option(operation, parameter) for parameter in reversed(typed)),
     ):
         command = option(command)
     name, about = operation.command.split()[-1], operation.description
     return click.command(name, cls=kind, help=about, examples=operation.examples, **more)(command)
+
+
+def _list_options(operation: Operation, suffixes: Sequence[str]) -> Iterator[Any]:
+    """Yield the options of a command that are no parameters, the last one first."""
+    if operation.has_confirmation:
+        yield click.option("--yes", is_flag=True, help="do not ask for confirmation")
+    if operation.is_file:
+        out = click.Path(path_type=Path)
+        yield click.option("--out", required=True, type=out, help="the file to write")
+    else:
+        yield click.option(
+            "--out",
+            type=click.Path(dir_okay=False, path_type=Path),
+            help=f"write all rows to a file, {', '.join(suffixes)}, instead",
+        )
+        yield click.option("--csv", "as_csv", is_flag=True, help="print CSV")
+        yield click.option("--json", "as_json", is_flag=True, help="print JSON")
 
 
 def _say_what_is_left(result: Any, table: Table, first: int) -> None:
@@ -190,6 +202,14 @@ def _run(
     return collection, results
 
 
+def _write_file(operation: Operation, app: App, values: dict[str, Any], out: Path) -> None:
+    """Write a result that is a file, in the format that its name ends in if none was typed."""
+    if not _is_typed("format"):
+        values["format"] = out.name
+    collection = _choose_collection(operation, app, values)
+    echo(operation.run(collection, values, _make_asker(app)).write(out))
+
+
 def _write_graph(
     operation: Operation, app: App, values: dict[str, Any], out: Path, suffix: str
 ) -> None:
@@ -218,16 +238,12 @@ def _choose_collection(
 
 def _build(settings: Settings, collection: Collection, build: Build, *, is_silent: bool) -> None:
     """Build what has to be built after an operation, with its progress."""
-    from fabula.cli.commands.ingest import make_graphs
+    from fabula.cli.shared.building import build_graph
 
     if is_silent or not build.is_due:
         build_now(collection, build)
         return
-    make_graphs(
-        settings,
-        lambda source, listener: source.build(build.graph, *build.documents, listener=listener),
-        opener=lambda _: nullcontext(collection),
-    )
+    build_graph(settings, collection, build.graph, *build.documents)
 
 
 def _keep_places(
@@ -253,6 +269,21 @@ def _keep_places(
         [operation.command, *(str(values.get(name, "")) for name in operation.positional)]
     )
     keep_places(what, places, read)
+
+
+def _print_results(
+    operation: Operation, results: Sequence[Any], form: str, out: Path | None, first: int
+) -> None:
+    """Print results, or write them to a file, as JSON, as CSV or, without a form, for people."""
+    if form == ".json":
+        found = [operation.to_json(result) for result in results]
+        text = json.dumps(found if found[1:] else found[0], indent=2, ensure_ascii=False)
+        _write(escape_json(text) + "\n", out)
+    elif form:
+        _write("".join(map(operation.to_csv, results)), out)
+    else:
+        for result in results:
+            _show(operation, result, first)
 
 
 def _write(text: str, out: Path | None) -> None:

@@ -11,7 +11,7 @@ from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.ask.answer import Answer
-    from fabula.ask.checked_quotation import CheckedQuotation, WeakCitation
+    from fabula.ask.quotations.checked import CheckedQuotation, WeakCitation
 
 MAX_SHOWN = 160
 """How many characters of a quotation are shown."""

@@ -28,6 +28,7 @@ GRAPH = Graph(
     version=1,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
+    reads_edges=False,
     elements=(ANNOTATION,),
     edges=(FROM_CHUNK,),
     connects=((ANNOTATION, FROM_CHUNK, CHUNK),),

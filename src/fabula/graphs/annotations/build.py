@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
@@ -12,16 +11,14 @@ from fabula.graph.annotations import AnnotationLayer, PlacedAnnotation, place_an
 from fabula.graph.builds import Build
 from fabula.graph.calls import Calls
 from fabula.graph.method import BuildText, BuildWork, Built, Known
+from fabula.graph.places import make_name
 from fabula.graphs.annotations import ANNOTATION, FROM_CHUNK
-from fabula.graphs.annotations.ids import annotation_id
 from fabula.graphs.annotations.options import Options
 from fabula.graphs.annotations.part_facts import count_facts
 from fabula.models.roles import ModelProfile
 from fabula.text import tokens
 from fabula.text.document import Chunk
-
-MAX_NAME_CHARACTERS = 60
-"""Of an annotation."""
+from fabula.text.ids import digest
 
 
 def build(
@@ -63,9 +60,7 @@ def _make_node(
     sources = _chunks_between(text.chunks, starts, anchor.start, anchor.end)
     about = ". ".join(filter(None, (annotation.label, annotation.body)))
     properties: dict[str, Any] = {
-        "name": textwrap.shorten(
-            f"{about or annotation.kind}: {printed}", MAX_NAME_CHARACTERS, placeholder="…"
-        ),
+        "name": make_name(f"{about or annotation.kind}: {printed}"),
         # What is found by words: what was said of the words, and the words.
         "text": f"{about}: “{printed}”" if about else printed,
         "quote": printed,
@@ -85,7 +80,7 @@ def _make_node(
         "start": anchor.start,
         "end": anchor.end,
     }
-    id = annotation_id(text.document.id, layer.name, annotation.id)
+    id = digest(10, "annotation", text.document.id, layer.name, annotation.id)
     return Node(id, ANNOTATION, properties, tuple(chunk.id for chunk in sources))
 
 

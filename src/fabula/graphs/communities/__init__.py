@@ -53,6 +53,6 @@ GRAPH = Graph(
     settings=_settings,
     not_in_prompts=UNASKED,
     describe=LazyFunction(f"{__name__}.part_facts:describe"),
-    warnings=LazyFunction(f"{__name__}.part_facts:warnings"),
+    warnings=LazyFunction(f"{__name__}.part_facts:LEFT_OUT.warnings"),
     tools=LazyFunction(f"{__name__}.tools:make_tools"),
 )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fabula.graph import Edge, Gap, Node
 from fabula.graph.builds import Build
-from fabula.graph.extraction import ExtractionCalls, Records, windows
+from fabula.graph.extraction import ExtractionCalls
+from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.communities import ids
 from fabula.graphs.communities.claims import ask_claims, attribute
@@ -22,35 +23,34 @@ from fabula.graphs.communities.mapping import (
     community_chunks,
     make_network,
     nodes_and_edges,
+    read_communities,
     read_members,
-    read_previous,
     read_relations,
 )
 from fabula.graphs.communities.options import DivisionOptions, Options
-from fabula.graphs.communities.part_facts import ClaimReplies, CommunityReplies, count_facts
+from fabula.graphs.communities.part_facts import CommunityReplies, count_facts
 from fabula.graphs.communities.reports import REPORTING, ask_report
 from fabula.graphs.communities.values import (
     Claim,
     Community,
     CommunityReport,
     MemberNetwork,
-    PreviousCommunities,
 )
-from fabula.graphs.entities.mapping import text_to_embed
 from fabula.models.roles import ModelProfile
 
 # What later calls depend on goes first.
 CLAIM_PRIORITY, WRITE_PRIORITY = range(1, 3)
 
 
+@keep_replies
 def build(
     text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
     """Build the communities of a document's entities; this knows no database.
 
     Deterministic where the models are: the same entities and replies give the same graph. It starts
-    from the communities that are known, and asks for no report again whose community reads the
-    same. What no model gives is a gap. Without a chat model there are no reports.
+    from the communities that are known. What no model gives is a gap. Without a chat model there
+    are no reports.
 
     Raises:
         ModelError: The model can't be asked.
@@ -59,7 +59,7 @@ def build(
     labels = Labels()
     part = text.below[ENTITIES]
     calls = ExtractionCalls(models, work)
-    builder = CommunityBuilder(calls, known, read_previous(known, text.chunks, labels), labels)
+    builder = CommunityBuilder(calls, known, read_communities(known), labels)
     claims: Sequence[Claim] = ()
     if options.claims and not models.offline:
         claims = yield from find_claims(text, options, builder)
@@ -85,8 +85,10 @@ class CommunityBuilder:
     Attributes:
         calls: The calls of this build.
         known: What is known of the build before.
-        previous: The same, as communities, reports and claims.
+        previous: Its communities, from which the division starts.
         labels: Those of the nodes that are made.
+        written: Reports of the build before by the digests of the contexts that they were written
+            from, where its replies are not kept.
         reports: Those that there are, by the ids of their communities.
         replies: What a model replied in this build.
 
@@ -94,8 +96,9 @@ class CommunityBuilder:
 
     calls: ExtractionCalls
     known: Known
-    previous: PreviousCommunities
+    previous: Sequence[Community]
     labels: Labels
+    written: Mapping[str, CommunityReport] = field(default_factory=dict)
     reports: dict[str, CommunityReport] = field(default_factory=dict)
     replies: CommunityReplies = field(default_factory=CommunityReplies)
 
@@ -124,7 +127,7 @@ class CommunityBuilder:
                     label_of_entity[id] for id in community.members if id in label_of_entity
                 ),
             )
-            for community in self.previous.communities
+            for community in self.previous
         ]
         found = find_communities(
             sum_weights(
@@ -156,13 +159,13 @@ class CommunityBuilder:
     def embed(self, nodes: Sequence[Node]) -> Build[list[Node]]:
         """Return the nodes, all but communities with embeddings."""
         bare = [node for node in nodes if node.label != self.labels.community]
-        embedded = yield from self.calls.embed_nodes(bare, self.known, text_to_embed)
+        embedded = yield from self.calls.embed_nodes(bare, self.known)
         filled = {node.id: node for node in embedded}
         return [filled.get(node.id, node) for node in nodes]
 
     def facts(self, communities: Sequence[Community]) -> dict[str, Any]:
         """Return what is counted of the part."""
-        return count_facts(communities, self.reports, self.replies, self.known.facts)
+        return count_facts(communities, self.reports, self.replies)
 
     def _write(
         self, network: MemberNetwork, communities: Sequence[Community], options: DivisionOptions
@@ -170,7 +173,6 @@ class CommunityBuilder:
         """Have a model report on each community, the finest first, as others may rest on them."""
         renderer = ContextRenderer(network, options.report_tokens_in)
         question = ask_report(options.report_tokens, self.known.means)
-        previous = self.previous.reports
         children: dict[str, list[Community]] = defaultdict(list)
         for community in communities:
             children[community.parent].append(community)
@@ -182,9 +184,10 @@ class CommunityBuilder:
                 for group in groups
                 if group.level == level
             }
-            new = [group for group, context in contexts.items() if context.digest not in previous]
+            new = [
+                group for group, context in contexts.items() if context.digest not in self.written
+            ]
             self.calls.work.saved[REPORTING] += len(contexts) - len(new)
-            self.replies.reused += len(contexts) - len(new)
             answers = yield from self.calls.ask_each(
                 question,
                 [contexts[group] for group in new],
@@ -198,8 +201,8 @@ class CommunityBuilder:
             for group, context in contexts.items():
                 if group in written:
                     self.reports[group.id] = context.resolve(written[group].records[0], network)
-                elif context.digest in previous:
-                    self.reports[group.id] = context.resolve(previous[context.digest], network)
+                elif context.digest in self.written:
+                    self.reports[group.id] = context.resolve(self.written[context.digest], network)
 
 
 def _report_gap(network: MemberNetwork, community: Community) -> Gap:
@@ -208,20 +211,12 @@ def _report_gap(network: MemberNetwork, community: Community) -> Gap:
 
 
 def find_claims(text: BuildText, options: Options, builder: CommunityBuilder) -> Build[list[Claim]]:
-    """Return what is claimed in a document, chunk by chunk, as known or as a model lists it."""
-    cut = windows(text.chunks, options.window_tokens, text.document.language)
+    """Return what is claimed in a document, window by window, as a model lists it."""
+    cut = builder.calls.cut(text, options.window_tokens, builder.known)
     builder.calls.work.gaps.expect(len(cut))
     question = ask_claims(options.gleanings, builder.known.means)
-    replies = yield from builder.calls.ask_windows(
-        question, cut, builder.previous.searched_chunks, CLAIM_PRIORITY
-    )
-    borne_out: dict[tuple[str, ...], Records[Claim]] = {
-        window.ids: attribute(window, answer.every, text.document.language)
-        for window, answer in replies.answers
-        if answer
-    }
-    claims = replies.collect(
-        lambda window, _: borne_out[window.ids].records, builder.previous.claims
-    )
-    builder.replies.claimed = ClaimReplies(len(cut), tuple(borne_out.values()), len(claims))
-    return claims
+    replies = yield from builder.calls.ask_windows(question, cut, CLAIM_PRIORITY)
+    builder.replies.claimed = [
+        attribute(window, answer.every, text.document.language) for window, answer in replies.usable
+    ]
+    return [claim for reply in builder.replies.claimed for claim in reply.records]

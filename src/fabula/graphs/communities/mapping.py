@@ -20,11 +20,11 @@ from typing import Any
 
 from fabula.graph import Edge, Node, Part
 from fabula.graph.method import Known
+from fabula.graph.places import place_text
 from fabula.graphs.communities import ids
 from fabula.graphs.communities.labels import (
     CITES,
     CLAIM,
-    CLAIMS,
     ENTITY,
     FROM_CHUNK,
     HAS_MEMBER,
@@ -43,11 +43,9 @@ from fabula.graphs.communities.values import (
     Member,
     MemberNetwork,
     MemberRelation,
-    PreviousCommunities,
     ReportFinding,
 )
 from fabula.graphs.entities.printed_forms import printed_key
-from fabula.text import tokens
 from fabula.text.document import Chunk
 
 MAX_NAMES_IN_TITLE = 3
@@ -214,12 +212,9 @@ def claim_nodes(network: MemberNetwork) -> tuple[list[Node], list[Edge]]:
             "from": claim.since,
             "to": claim.until,
             "speaker": claim.speaker,
-            "text": claim.text,
-            "tokens": tokens.count(claim.text),
             "quotes": list(claim.quotes),
-            "level": 0,
+            **place_text(claim.text, network.places[claim.chunk]),
         }
-        properties |= _place(network, (claim.chunk,))
         nodes.append(Node(claim.id, CLAIM, properties, (claim.chunk,)))
         edges.append(Edge(FROM_CHUNK, claim.id, claim.chunk))
         edges += [Edge(SUBJECT, claim.id, id) for id in claim.subjects]
@@ -298,16 +293,9 @@ def _place(network: MemberNetwork, chunks: Sequence[str]) -> dict[str, Any]:
 # From nodes and edges back to communities
 
 
-def read_previous(known: Known, chunks: Iterable[Chunk], labels: Labels) -> PreviousCommunities:
-    """Return what the previous build made, its communities as sets of entities' ids.
-
-    Args:
-        known: The previous version of the part.
-        chunks: The document's chunks now; claims of chunks that are gone are left out.
-        labels: The labels of the graph's nodes.
-
-    """
-    properties = {node.id: node.properties for node in known.nodes}
+def read_communities(known: Known) -> list[Community]:
+    """Return the communities that the previous build made, as sets of entities' ids."""
+    levels = {node.id: node.properties["level"] for node in known.nodes}
     members: dict[str, set[str]] = defaultdict(set)
     parents: dict[str, str] = {}
     for edge in known.edges:
@@ -315,27 +303,19 @@ def read_previous(known: Known, chunks: Iterable[Chunk], labels: Labels) -> Prev
             members[edge.start].add(edge.end)
         elif edge.type == PARENT_COMMUNITY:
             parents[edge.start] = edge.end
-    communities = [
-        Community(id, properties[id]["level"], parents.get(id, ""), frozenset(entities))
+    return [
+        Community(id, levels[id], parents.get(id, ""), frozenset(entities))
         for id, entities in sorted(members.items())
     ]
-    reports = {
+
+
+def read_reports(known: Known, label: str) -> dict[str, CommunityReport]:
+    """Return the reports that the previous build made, by the digests of their contexts."""
+    return {
         node.properties["said"]: _read_report(node.properties)
         for node in known.nodes
-        if node.label == labels.report
+        if node.label == label
     }
-    current = {chunk.id for chunk in chunks}
-    claims: dict[str, list[Claim]] = defaultdict(list)
-    for node in known.nodes:
-        if node.label == CLAIM and node.sources[0] in current:
-            claims[node.sources[0]].append(_read_claim(node))
-    was_searched = known.facts.get("claimed")
-    return PreviousCommunities(
-        tuple(communities),
-        reports,
-        {chunk: tuple(listed) for chunk, listed in claims.items()},
-        known.answered(CLAIMS) if was_searched else frozenset(),
-    )
 
 
 def _read_report(properties: Mapping[str, Any]) -> CommunityReport:
@@ -350,21 +330,4 @@ def _read_report(properties: Mapping[str, Any]) -> CommunityReport:
         properties["importance"],
         properties["why"],
         properties["said"],
-    )
-
-
-def _read_claim(node: Node) -> Claim:
-    properties = node.properties
-    return Claim(
-        node.id,
-        node.sources[0],
-        properties["subject"],
-        properties["object"],
-        properties["type"],
-        properties["status"],
-        properties["from"],
-        properties["to"],
-        properties["speaker"],
-        properties["text"],
-        quotes=tuple(properties["quotes"]),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from fabula.text import tokens
@@ -172,16 +172,3 @@ class CommunityReport:
     def tokens(self) -> int:
         """The number of tokens of its text."""
         return tokens.count(self.text)
-
-
-@dataclass(frozen=True, slots=True)
-class PreviousCommunities:
-    """What the previous build made, to start from and to use again."""
-
-    communities: tuple[Community, ...] = ()
-    reports: Mapping[str, CommunityReport] = field(default_factory=dict)
-    """Reports by the digests of the contexts that they were written from."""
-    claims: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
-    """Claims by the ids of their chunks."""
-    searched_chunks: frozenset[str] = frozenset()
-    """The ids of the chunks that were searched for claims, whether there were any or not."""

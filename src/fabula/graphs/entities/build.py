@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from fabula.errors import BadReply
@@ -15,8 +15,8 @@ from fabula.graph.extraction import (
     ExtractionCalls,
     WindowReplies,
     own_id,
-    windows,
 )
+from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.entities.confirm import VERDICTS, NameConfirmer
 from fabula.graphs.entities.decided_pairs import read_decided_pairs
@@ -36,11 +36,8 @@ from fabula.graphs.entities.extract import (
 )
 from fabula.graphs.entities.mapping import (
     Description,
-    PreviousExtraction,
     edges_of,
     nodes_of,
-    read_previous,
-    text_to_embed,
 )
 from fabula.graphs.entities.merge import resolve_mentions
 from fabula.graphs.entities.options import Options
@@ -48,8 +45,7 @@ from fabula.graphs.entities.part_facts import EntityReplies, count_facts
 from fabula.graphs.entities.person_names import recognise_persons
 from fabula.graphs.entities.placeholders import EntityPlaceholders
 from fabula.graphs.entities.plays import add_speakers, read_speeches, tell_speakers_apart
-from fabula.graphs.entities.pronouns import Pronouns, count_pronouns
-from fabula.graphs.entities.records import DESCRIPTIONS, EXTRACTION, TRIPLES
+from fabula.graphs.entities.records import DESCRIPTIONS
 from fabula.graphs.entities.rules import extract_entities
 from fabula.graphs.entities.triples import StatedTriple, ask_triples, join_facts
 from fabula.graphs.entities.types import EntityType, read_types
@@ -64,6 +60,7 @@ EXTRACT_PRIORITY, NAMES_PRIORITY, STATE_PRIORITY, DESCRIBE_PRIORITY = range(1, 5
 _WORD = re.compile(r"[^\W\d_]+")
 
 
+@keep_replies
 def build(
     text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
@@ -71,8 +68,7 @@ def build(
 
     A model reads windows of chunks; offline, rules read them. What they say of one chunk is merged
     with what they say of others, described and embedded. Deterministic where the models are: the
-    same replies give the same graph, in whatever order they come. What is known of unchanged chunks
-    is used again, and what no model gives is a gap.
+    same replies give the same graph, in whatever order they come. What no model gives is a gap.
 
     Raises:
         ModelError: The model can't be asked.
@@ -81,7 +77,6 @@ def build(
     """
     decisions = read_decided_pairs(options.keep_apart, options.join)
     placeholders = EntityPlaceholders.of_means(known.means, options.description_tokens)
-    previous = read_previous(known, text.chunks)
     calls = ExtractionCalls(models, work)
     confirmer = NameConfirmer(calls, NAMES_PRIORITY, known.facts)
     replies = EntityReplies()
@@ -90,24 +85,18 @@ def build(
     if models.offline:
         extraction = _extract_by_rules(text, calls)
     else:
-        cut = windows(text.chunks, options.window_tokens, text.document.language)
+        cut = calls.cut(text, options.window_tokens, known)
         demonstrations = read_demonstrations(options.demonstrations)
         # Both steps run at once, and either may leave a gap first.
         work.gaps.expect((2 if options.triples else 1) * len(cut))
         if options.triples:
             about_triples = ask_triples(placeholders, demonstrations)
-            asked = previous.asked_about[TRIPLES]
-            stating = yield Start(calls.ask_windows(about_triples, cut, asked, STATE_PRIORITY))
+            stating = yield Start(calls.ask_windows(about_triples, cut, STATE_PRIORITY))
         types = read_types(options.types)
         purpose = CollectionPurpose(options.domain, options.example_questions)
         question = ask_entities(types, options.gleanings, placeholders, demonstrations, purpose)
-        known_chunks = previous.asked_about[EXTRACTION]
-        replies.extracted = yield from calls.ask_windows(
-            question, cut, known_chunks, EXTRACT_PRIORITY
-        )
-        extraction, replies.retyped = extract(
-            replies.extracted, types, previous, text.document.language
-        )
+        replies.extracted = yield from calls.ask_windows(question, cut, EXTRACT_PRIORITY)
+        extraction, replies.retyped = extract(replies.extracted, types, text.document.language)
     speeches = read_speeches(text.chunks)
     extraction = add_speakers(extraction, speeches, text.chunks, text.document.language)
     decisions = tell_speakers_apart(decisions, speeches, text.chunks)
@@ -116,7 +105,6 @@ def build(
         language=text.document.language,
         decisions=decisions,
         ordinary=_ordinary(text),
-        pronouns=_pronouns(extraction, text),
     )
     if resolved.resolution.doubtful and not models.offline:
         doubtful = resolved.resolution.doubtful
@@ -133,20 +121,25 @@ def build(
             placeholders,
             demonstrations.text,
         )
-        descriptions, replies.merged = yield from describe(statements, describer, previous, calls)
+        written = {
+            str(node.properties["said"]): str(node.properties["text"])
+            for node in known.nodes
+            if node.properties.get("said")
+        }
+        descriptions, replies.merged = yield from describe(statements, describer, written, calls)
         if stating:
             [replies.stated] = yield [stating]
-            stated = replies.stated.collect(lambda _, reply: reply.records, previous.facts)
+            stated = replies.stated.records
     triples = join_facts(text.document.id, stated)
     by = RULES if models.offline else MODEL
     nodes = nodes_of(cast, triples, descriptions, text.chunks, by)
-    embedded = yield from calls.embed_nodes(nodes, known, text_to_embed)
+    embedded = yield from calls.embed_nodes(nodes, known)
     return Built(
         tuple(embedded),
-        tuple(edges_of(cast, triples, extraction)),
+        tuple(edges_of(cast, triples)),
         {
-            **count_facts(cast, triples, extraction.dropped, replies, known.facts),
-            **({VERDICTS: written} if (written := confirmer.written()) else {}),
+            **count_facts(cast, triples, extraction.dropped, replies),
+            **({VERDICTS: verdicts} if (verdicts := confirmer.written()) else {}),
         },
         calls.gaps,
     )
@@ -166,34 +159,20 @@ def _extract_by_rules(text: BuildText, calls: ExtractionCalls) -> Extraction:
 
 
 def extract(
-    replies: WindowReplies[ExtractedRecords],
-    types: Sequence[EntityType],
-    previous: PreviousExtraction,
-    language: str = "",
+    replies: WindowReplies[ExtractedRecords], types: Sequence[EntityType], language: str = ""
 ) -> tuple[Extraction, int]:
     """Return what is said of all chunks, and how many entities had a type that is not listed."""
     names = [type.name for type in types]
-    by_window = {
-        window.ids: attribute(window, answer.every, names, language)
-        for window, answer in replies.answers
-        if answer
-    }
+    found = [attribute(window, answer.every, names, language) for window, answer in replies.usable]
     dropped: Counter[str] = Counter()
-    for found, _ in by_window.values():
-        dropped.update(found.dropped)
+    for each, _ in found:
+        dropped.update(each.dropped)
     extraction = Extraction(
-        tuple(
-            replies.collect(lambda window, _: by_window[window.ids][0].mentions, previous.mentions)
-        ),
-        tuple(
-            replies.collect(
-                lambda window, _: by_window[window.ids][0].relation_mentions,
-                previous.relation_mentions,
-            )
-        ),
+        tuple(mention for each, _ in found for mention in each.mentions),
+        tuple(mention for each, _ in found for mention in each.relation_mentions),
         dropped,
     )
-    return extraction, sum(retyped for _, retyped in by_window.values())
+    return extraction, sum(retyped for _, retyped in found)
 
 
 def statements_of(cast: Entities) -> dict[str, Statements]:
@@ -211,12 +190,15 @@ def statements_of(cast: Entities) -> dict[str, Statements]:
 def describe(
     statements: Mapping[str, Statements],
     describer: Describer,
-    previous: PreviousExtraction,
+    written: Mapping[str, str],
     calls: ExtractionCalls,
 ) -> Build[tuple[dict[str, Description], list[str]]]:
-    """Return the description of each entity and relation, by id, and those that a model merged."""
+    """Return the description of each entity and relation, by id, and those that a model merged.
+
+    `written` are descriptions of the build before, by the digests of their statements.
+    """
     many = [subject for subject in statements.values() if subject.are_many]
-    new = portions([subject for subject in many if subject.digest not in previous.descriptions])
+    new = portions([subject for subject in many if subject.digest not in written])
     calls.work.saved[DESCRIPTIONS] += max(0, len(portions(many)) - len(new))
     calls.work.gaps.expect(len(many))
     answers = yield from calls.each(DESCRIPTIONS, describer.merge, new)
@@ -228,7 +210,7 @@ def describe(
     descriptions: dict[str, Description] = {}
     merged: list[str] = []
     for id, subject in statements.items():
-        text = replies.get(subject) or previous.descriptions.get(subject.digest)
+        text = replies.get(subject) or written.get(subject.digest)
         if isinstance(text, BadReply):
             why = calls.work.gaps.accept(text)
             calls.found_gaps.append(Gap(DESCRIPTIONS, why, subject.chunks, {id: 1.0}))
@@ -255,15 +237,6 @@ def quote(
         )
         for id, subject in statements.items()
     }
-
-
-def _pronouns(extraction: Extraction, text: BuildText) -> dict[str, Pronouns]:
-    """How many pronouns of a man and of a woman follow each name that the text prints."""
-    places: dict[str, list[int]] = defaultdict(list)
-    for mention in extraction.mentions:
-        for form, starts in mention.names.items():
-            places[form] += starts
-    return count_pronouns(places, text.document.text, text.document.language)
 
 
 def _ordinary(text: BuildText) -> frozenset[str]:

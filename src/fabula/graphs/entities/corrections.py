@@ -210,7 +210,7 @@ def _narrow(group: NameGroup, leaving: set[str], *, leaves: bool) -> NameGroup:
     """The forms of a group that leave it, or those that stay."""
     forms = frozenset(form for form in group.forms if (titled_key(form.name) in leaving) == leaves)
     joined = tuple(pair for pair in group.joined if pair[0] in forms and pair[1] in forms)
-    return NameGroup(forms, joined, group.short & forms)
+    return NameGroup(forms, joined, group.full & forms, group.variants & forms)
 
 
 def _join_groups(groups: Sequence[NameGroup]) -> NameGroup:
@@ -224,7 +224,8 @@ def _join_groups(groups: Sequence[NameGroup]) -> NameGroup:
     return NameGroup(
         frozenset(form for group in groups for form in group.forms),
         (*(pair for group in groups for pair in group.joined), *pairs),
-        frozenset(form for group in groups for form in group.short),
+        frozenset(form for group in groups for form in group.full),
+        frozenset(form for group in groups for form in group.variants),
     )
 
 

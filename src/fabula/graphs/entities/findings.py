@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 
 from fabula.graph import Part
@@ -12,9 +12,7 @@ from fabula.graph.findings import Findings, FoundEntity, GivenName, JoinedNames,
 from fabula.graph.method import BuildText
 from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.labels import ENTITY, FROM_CHUNK, SOURCE, TARGET
-from fabula.graphs.entities.mapping import read_relation_mentions
 from fabula.graphs.entities.plays import is_of_scene, read_speeches
-from fabula.graphs.entities.pronouns import count_pronouns
 from fabula.graphs.entities.resolve import NameForm, NameGroup, person_or_place, resolve
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -36,8 +34,8 @@ def find(text: BuildText, part: Part) -> Findings:
     scenes: Counter[str] = Counter()
     for edge in part.edges:
         if edge.type == FROM_CHUNK and "from_name" in edge.properties:
-            mentions = read_relation_mentions(edge.end, 0, edge.properties)
-            scenes[edge.start] += sum(map(is_of_scene, mentions))
+            # No chunk is in two scenes.
+            scenes[edge.start] += is_of_scene(edge.properties["keywords"])
     ends = {
         type: {edge.start: edge.end for edge in part.edges if edge.type == type}
         for type in (SOURCE, TARGET)
@@ -67,22 +65,24 @@ def find(text: BuildText, part: Part) -> Findings:
     )
 
 
-def join_names(names: Sequence[GivenName], text: str, language: str) -> list[JoinedNames]:
-    """Return the pairs of given names that the resolver takes for names of one entity."""
+def join_names(
+    names: Sequence[GivenName], text: str, language: str, without: Collection[str] = ()
+) -> list[JoinedNames]:
+    """Return the pairs of given names that the resolver takes for names of one entity.
+
+    `without` has principles of the resolver that are left out, to measure them.
+    """
     forms = [
         NameForm(name.name, name.type, len(name.places), place=min(name.places)) for name in names
     ]
     numbers = {form: number for number, form in enumerate(forms)}
     ordinary = {word for word in _WORD.findall(text) if word.islower()}
-    places: dict[str, list[int]] = defaultdict(list)
-    for name in names:
-        places[name.name] += name.places
     groups = resolve(
         frozenset(forms),
         language=language,
         decisions=DecidedPairs(),
         ordinary=ordinary,
-        pronouns=count_pronouns(places, text, language),
+        without=without,
     ).groups
     return [pair for group in groups for pair in _pairs(group, numbers)]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
+from collections import defaultdict
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any
@@ -54,10 +55,15 @@ def _sexes() -> Mapping[str, str]:
 
 @functools.cache
 def _short() -> Mapping[str, frozenset[str]]:
-    return {
-        fold(short): frozenset(map(fold, forms.split()))
-        for short, forms in _table()["short"].items()
-    }
+    table = _table()
+    short: dict[str, set[str]] = defaultdict(set)
+    for word, forms in table["short"].items():
+        short[fold(word)].update(map(fold, forms.split()))
+    for row in table["nicknames"].split():
+        name, _, words = row.partition(":")
+        for word in words.split(","):
+            short[fold(word)].add(fold(name))
+    return {word: frozenset(forms) for word, forms in short.items()}
 
 
 @functools.cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count, groupby
@@ -21,14 +21,12 @@ from fabula.graphs.entities.names import (
     titled_key,
 )
 from fabula.graphs.entities.plays import is_of_scene
-from fabula.graphs.entities.pronouns import Pronouns
 from fabula.graphs.entities.resolve import (
     PERSON,
     UNKNOWN,
     NameForm,
     NameGroup,
     Resolution,
-    is_inflected,
     kind_of,
     person_or_place,
     resolve,
@@ -42,6 +40,7 @@ from fabula.graphs.entities.values import (
     RelationMention,
     mention_order,
 )
+from fabula.graphs.entities.word_forms import is_inflected
 from fabula.graphs.entities.words import all_words, words_of
 
 FAMILY = "group"
@@ -95,7 +94,6 @@ def resolve_mentions(
     language: str,
     decisions: DecidedPairs,
     ordinary: Collection[str],
-    pronouns: Mapping[str, Pronouns] | None = None,
 ) -> ResolvedMentions:
     """Find out which names of an extraction are one person's.
 
@@ -104,7 +102,6 @@ def resolve_mentions(
         language: The language of the document, an ISO 639-1 code.
         decisions: What a person decided of names.
         ordinary: Words that the text has in lower case; none is taken for a misspelt name.
-        pronouns: How many pronouns of a man and of a woman follow each name (`pronouns`).
 
     """
     whole_and_split = (
@@ -118,7 +115,6 @@ def resolve_mentions(
         language=language,
         decisions=decisions,
         ordinary=ordinary,
-        pronouns=pronouns,
     )
     return ResolvedMentions(extraction, language, mentions, forms, resolve_forms, resolve_forms())
 
@@ -255,10 +251,10 @@ def _draft(
     taken: Collection[str],
 ) -> EntityDraft:
     """The entity of a group and its mentions, with a key that is none of those taken."""
-    name = _full_name(group, mentions, _counts(mentions))
+    name, full = _names(group, mentions)
     types = [mention.type for mention in mentions]
     type = FAMILY if _is_family(name, groups) else _most_frequent(types)
-    return EntityDraft(group, tuple(mentions), _unique_key(name, type, taken), name, type)
+    return EntityDraft(group, tuple(mentions), _unique_key(full, type, taken), name, type)
 
 
 def _unique_key(name: str, type: str, taken: Collection[str]) -> str:
@@ -279,16 +275,18 @@ def _entities(document: str, language: str, drafts: Sequence[EntityDraft]) -> tu
         counts = _counts(draft.mentions)
         for name in (draft.name, *draft.given):
             counts.setdefault(name, 0)  # a name that a person gave may be printed nowhere
-        key = _unique_key(draft.name, draft.type, taken)
+        full = draft.name if draft.name in draft.given else _names(draft.group, draft.mentions)[1]
+        key = _unique_key(full, draft.type, taken)
         taken.add(key)
-        names = sorted(counts.items(), key=lambda form: (form[0] != draft.name, -form[1], form[0]))
+        names = sorted(counts, key=lambda form: (form != full, -counts[form], form))
+        names.sort(key=draft.name.__ne__)
         entities.append(
             Entity(
                 ids.entity_id(document, draft.key),
                 key,
                 draft.name,
                 draft.type,
-                dict(names),
+                {form: counts[form] for form in names},
                 _explain_draft(draft, counts, language),
                 draft.mentions,
             )
@@ -299,14 +297,10 @@ def _entities(document: str, language: str, drafts: Sequence[EntityDraft]) -> tu
 def _explain_draft(draft: EntityDraft, counts: Counter[str], language: str) -> dict[str, str]:
     """Why each form except its name was taken for this entity; some because a person said so."""
     keys = {name_key(form.name) for form in draft.group.forms}
-    printed = Counter(counts)
-    for name in draft.given:
-        if not counts[name]:
-            del printed[name]
     start = draft.name
     if draft.is_named and name_key(draft.name) not in keys:
-        start = _full_name(draft.group, draft.mentions, printed)
-    whys = _explain(draft.group, start, printed, language)
+        start = _names(draft.group, draft.mentions)[0]
+    whys = _explain(draft.group, start, counts, language)
     return {form: whys.get(form, DECIDED) for form in counts if form != draft.name}
 
 
@@ -323,29 +317,29 @@ def _counts(mentions: Iterable[Mention]) -> Counter[str]:
     return counts
 
 
-def _full_name(group: NameGroup, mentions: Sequence[Mention], counts: Mapping[str, int]) -> str:
-    """The most frequent of the forms that do not stand for a fuller one.
+def _names(group: NameGroup, mentions: Sequence[Mention]) -> tuple[str, str]:
+    """What an entity is called, the form that is printed most often, and its full name.
 
     Of equals it is one that is not all in capitals, has no title, is longer, and is printed first.
     """
-    full_keys = {name_key(form.name) for form in group.forms - group.short}
+    counts = _counts(mentions)
     first: dict[str, int] = {}
     for mention in mentions:
         for form in (mention.name, *mention.names):
             first.setdefault(form, min(mention.names.get(form, (mention.place,))))
-    full = [form for form in counts if name_key(form) in full_keys] or list(counts)
 
-    def rank(form: str) -> tuple[object, ...]:
-        return (
-            -counts[form],
-            form.isupper(),
-            bool(name_titles(form)),
-            -len(form),
-            first[form],
-            form,
+    def commonest(among: Iterable[NameForm]) -> str:
+        keys = {name_key(form.name) for form in among}
+        forms = [form for form in counts if name_key(form) in keys] or list(counts)
+        return min(
+            forms,
+            key=lambda form: (
+                *(-counts[form], form.isupper(), bool(name_titles(form))),
+                *(-len(form), first[form], form),
+            ),
         )
 
-    return min(full, key=rank)
+    return commonest(group.forms - group.variants), commonest(group.full)
 
 
 def _is_family(name: str, groups: Iterable[NameGroup]) -> bool:
@@ -386,7 +380,7 @@ def _explain(group: NameGroup, name: str, printed: Iterable[str], language: str)
             return "exact" if name_titles(form) == name_titles(name) else "title"
         if why := whys.get(form) or by_key.get(form_key):
             return why
-        if form_key == name_key(name).split()[-1]:
+        if any(form_key == other.split()[-1] for other in by_key):
             return "family"
         is_case_form = any(is_inflected(form_key, other, language) for other in by_key)
         return "inflection" if is_case_form else "alias"
@@ -410,7 +404,7 @@ def _relations(
     of_name = {entity_mention.name: id for entity_mention, id in reversed(of_entities)}
     pairs: dict[tuple[str, str], list[tuple[RelationMention, bool]]] = defaultdict(list)
     for mention in sorted(set(relation_mentions), key=_relation_mention_order):
-        elsewhere = of_name if is_of_scene(mention) else {}
+        elsewhere = of_name if is_of_scene(mention.keywords) else {}
         source, target = (
             entity_of.get((mention.chunk, name)) or elsewhere.get(name, "")
             for name in (mention.source, mention.target)

@@ -11,9 +11,7 @@ from fabula.graph.counts import (
     DROPPED,
     RECORDS,
     DroppedRecords,
-    carry_over,
     count_dropped,
-    is_counted,
     list_counts,
     means,
 )
@@ -80,20 +78,20 @@ def count_facts(
     triples: Sequence[Triple],
     dropped: Mapping[str, int],
     replies: EntityReplies,
-    previous: Mapping[str, Any],
 ) -> Mapping[str, Any]:
     """Return how much there is, how many records were left out and why, and means for a dry run."""
     counts = count_dropped(dropped)
     counts[RETYPED] = replies.retyped
-    extracted, stated = replies.extracted.new, replies.stated.new if replies.stated else []
-    for every in [answer.every for answer in extracted]:
+    stated = replies.stated.replies if replies.stated else []
+    for every in replies.extracted.replies:
         counts[RECORDS] += len(every.records) + sum(every.dropped.values())
-    words = [{fact.words for fact in answer.every.records} for answer in stated]
-    for answer, distinct in zip(stated, words, strict=True):
-        counts.update(count_dropped(answer.every.dropped))
-        counts[RECORDS] += len(distinct) + sum(answer.every.dropped.values())
+    words = [{fact.words for fact in reply.records} for reply in stated]
+    for reply, distinct in zip(stated, words, strict=True):
+        counts.update(count_dropped(reply.dropped))
+        counts[RECORDS] += len(distinct) + sum(reply.dropped.values())
     types = Counter(sorted(entity.type for entity in cast.entities))
-    firsts = [answer.first for answer in extracted]
+    answers = [answer for _, answer in replies.extracted.usable]
+    firsts = [answer.first for answer in answers]
     descriptions = [record.description for first in firsts for record in first.records]
     return {
         "entities": len(cast.entities),
@@ -103,19 +101,13 @@ def count_facts(
         "windows": len(replies.extracted.answers),
         "stated": replies.stated is not None,
         **effects_of(cast.effects),
-        **carry_over(
-            counts,
-            previous,
-            replies.extracted.share_reused,
-            lambda name: is_counted(name) or name == RETYPED,
-        ),
+        **+counts,
         **means(
-            previous,
             {
                 "mean_entities": [len(first.entities) for first in firsts],
                 "mean_relations": [len(first.relations) for first in firsts],
                 "mean_gleaned": [
-                    len(answer.every.records) - len(answer.first.records) for answer in extracted
+                    len(answer.every.records) - len(answer.first.records) for answer in answers
                 ],
                 "mean_said": tokens.count_all(descriptions),
                 "mean_triples": [len(distinct) for distinct in words],

@@ -147,7 +147,9 @@ def add_speakers(
             sentence = _sentence(by_id[id], sentences, places[0])
             printed = {name: tuple(places)}
             mentions.append(Mention(id, by_id[id].start, name, printed, PERSON, sentence))
-    relations = [mention for mention in extraction.relation_mentions if not is_of_scene(mention)]
+    relations = [
+        mention for mention in extraction.relation_mentions if not is_of_scene(mention.keywords)
+    ]
     return replace(
         extraction,
         mentions=tuple(mention for mention in mentions if mention),
@@ -280,9 +282,9 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(_WORD.findall(name.casefold()))
 
 
-def is_of_scene(mention: RelationMention) -> bool:
-    """Return whether a mention of a relation says that two persons speak in one scene."""
-    return not _SCENE_KEYWORDS.isdisjoint(mention.keywords)
+def is_of_scene(keywords: Iterable[str]) -> bool:
+    """Return whether the keywords of a relation say that two persons speak in one scene."""
+    return not _SCENE_KEYWORDS.isdisjoint(keywords)
 
 
 def _scene_relations(

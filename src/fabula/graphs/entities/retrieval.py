@@ -16,7 +16,7 @@ import numpy as np
 
 from fabula.ask import hybrid
 from fabula.ask.fusion import fuse_by_scores
-from fabula.graph.hits import Filters, Hit
+from fabula.graph.hits import Filters, Hit, make_hit
 from fabula.graph.installed import graphs_upon
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
@@ -26,7 +26,6 @@ from fabula.graphs.entities.known_until import (
     restrict_records,
 )
 from fabula.graphs.entities.network import Links, Network, make_network, per_chunk
-from fabula.text import tokens
 from fabula.text.document import Vector
 from fabula.text.ranking import Scores, scale
 
@@ -293,18 +292,7 @@ def _record(row: Mapping[str, Any], score: float) -> Hit:
         text = f"{row['source']} - {row['target']}: {description}"
     else:
         text = description
-    place = {
-        name: row[name]
-        for name in ("id", "kind", "document", "title", "language", "section", "aspect", "level")
-    }
-    return Hit(
-        **place,
-        start=row["start"],
-        end=row["end"],
-        text=text,
-        tokens=tokens.count(text),
-        score=score,
-    )
+    return make_hit(row, text, score)
 
 
 def reports_of_entities(
@@ -332,15 +320,7 @@ def allows_report(filters: Filters, level: int) -> bool:
 def report_hit(row: Mapping[str, Any], score: float) -> Hit:
     """Return a report under its title."""
     text = f"{' '.join(row['heading'].split())}: {row['text'].strip()}"
-    names = ("id", "document", "title", "language", "section", "level", "start", "end")
-    return Hit(
-        **{name: row[name] for name in names},
-        kind="report",
-        aspect="",
-        text=text,
-        tokens=tokens.count(text),
-        score=score,
-    )
+    return make_hit(row, text, score, kind="report", aspect="")
 
 
 # Records and chunks together

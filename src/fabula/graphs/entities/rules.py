@@ -19,8 +19,9 @@ from typing import NamedTuple
 from fabula.graphs.entities.forenames import is_forename
 from fabula.graphs.entities.merge import FAMILY
 from fabula.graphs.entities.names import name_key, name_titles
-from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, beginnings, is_inflected
+from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN
 from fabula.graphs.entities.values import Extraction, Mention, RelationMention
+from fabula.graphs.entities.word_forms import beginnings, is_inflected
 from fabula.graphs.entities.words import SEXES, Words, words_of
 from fabula.models.offline.extracts import salience
 from fabula.text.document import Chunk

@@ -1,8 +1,7 @@
 """The values of the entity graph: mentions by chunks, entities and relations of a text.
 
 An extraction, by a model or by rules, gives mentions of entities and of relations, chunk by chunk;
-the merge makes entities and relations of them. These keep all their mentions, so that the next
-build can read from the graph what was extracted from chunks that did not change.
+the merge makes entities and relations of them, which have all their mentions.
 """
 
 from __future__ import annotations
@@ -83,12 +82,12 @@ class Entity:
 
     Attributes:
         id: A digest of the document's id and the key, as it is without corrections by people.
-        key: Its name as `names.key` has it; longer where another entity has the same key.
-        name: Its most frequent full form, or what a person decided.
+        key: Its full name as `names.name_key` has it; longer where another entity has the same.
+        name: The form that is printed most often, or what a person decided.
         type: The type that most mentions have.
-        names: All printed forms and how often each is printed, `name` first.
+        names: All printed forms and how often each is printed: `name`, then its full name.
         merged_by: Why each form except `name` was taken for this entity: exact, alias, title,
-            family, first, nickname, plural, spelling, inflection, model or person.
+            family, first, nickname, spelling, inflection, model or person.
         mentions: Its mentions, in text order.
     """
 

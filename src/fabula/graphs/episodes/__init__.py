@@ -18,6 +18,7 @@ GRAPH = Graph(
     version=1,
     options=Options,
     build=LazyFunction(f"{__name__}.build:build"),
+    reads_edges=False,
     passages=(labels.EPISODE,),
     edges=(labels.COMPRISES, labels.NEXT_EPISODE),
     connects=(

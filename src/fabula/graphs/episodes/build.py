@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from fabula.graph import Gap
 from fabula.graph.builds import Build
 from fabula.graph.calls import Calls
 from fabula.graph.gaps import Missing
+from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildText, BuildWork, Built, Known
-from fabula.graphs.episodes import ids
 from fabula.graphs.episodes.labels import EPISODES
-from fabula.graphs.episodes.mapping import make_gap, nodes_and_edges, read_previous
+from fabula.graphs.episodes.mapping import make_gap, nodes_and_edges
 from fabula.graphs.episodes.options import Options
 from fabula.graphs.episodes.part_facts import count_facts
 from fabula.graphs.episodes.values import Episode, Stretch
@@ -22,12 +22,14 @@ from fabula.graphs.episodes.writer import EpisodeWriter, make_writer
 from fabula.models.roles import ModelProfile
 from fabula.text import tokens
 from fabula.text.document import Chunk
+from fabula.text.ids import digest
 from fabula.text.sections import BETWEEN, SEPARATOR, span_of_sections
 
 Member = Chunk | Episode
 """What an episode may be made from."""
 
 
+@keep_replies
 def build(
     text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
@@ -36,8 +38,8 @@ def build(
     Windows of consecutive chunks are summarised in the order of the text, as in the timeline of
     ComoRAG (Wang et al. 2025, arXiv 2508.10419), and levels of episodes above them, along the
     sections of the text. Each episode rests on one stretch alone, so that it tells nothing that
-    comes after its end. Each call knows its own stretch only: what an edit left unchanged is
-    reused, and the calls of a level run in parallel. What no model gives is left out as a gap.
+    comes after its end. Each call knows its own stretch only, and the calls of a level run in
+    parallel. What no model gives is left out as a gap.
 
     Args:
         text: The document and its chunks.
@@ -58,15 +60,15 @@ def build(
     stretches = list(walk(tops))
     work.gaps.expect(len(stretches))
     writer = make_writer(text, options, models, known.means.get("mean_episode"))
-    steps = _Steps(text, writer, read_previous(known), Calls(models, work), work)
+    steps = _Steps(text, writer, Calls(models, work), work)
     for level, group in groupby(sorted(stretches, key=_level), key=_level):
         yield from steps.write_level(level, list(group))
     # By place, the highest level first: the order of reading.
     episodes = sorted(steps.episodes, key=lambda each: (each.start, -each.level))
-    nodes, edges = nodes_and_edges((yield from steps.embed(episodes)))
-    work.saved[EPISODES] += steps.reused
+    nodes, edges = nodes_and_edges(episodes)
+    embedded = yield from steps.calls.embed_nodes(nodes, known)
     gaps = sorted(steps.gaps, key=lambda gap: (gap.sources, gap.properties["level"]))
-    return Built(nodes, edges, count_facts(episodes, size, steps.reused), tuple(gaps))
+    return Built(tuple(embedded), edges, count_facts(episodes, size), tuple(gaps))
 
 
 def _level(stretch: Stretch) -> int:
@@ -79,31 +81,19 @@ class _Steps:
 
     text: BuildText
     writer: EpisodeWriter
-    previous: Mapping[str, Episode]
     calls: Calls
     work: BuildWork
     written: dict[Stretch, tuple[Member, ...]] = field(default_factory=dict)
     """What stands for a stretch in the level above: its episode, or what is left without it."""
     episodes: list[Episode] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
-    reused: int = 0
-    """How many episodes were not asked for again."""
 
     def write_level(self, level: int, stretches: Sequence[Stretch]) -> Build[None]:
         """Write the episodes of some stretches of one level; the levels below are written."""
         members = [self._members(stretch) for stretch in stretches]
         # What is alone would only be summarised again: a gap took the members beside it.
         alone = [level > 1 and len(of_stretch) < 2 for of_stretch in members]
-        known = [
-            None if is_alone else self._known(level, of_stretch)
-            for is_alone, of_stretch in zip(alone, members, strict=True)
-        ]
-        self.reused += sum(episode is not None for episode in known)
-        new = [
-            row
-            for row, (is_alone, episode) in enumerate(zip(alone, known, strict=True))
-            if not is_alone and episode is None
-        ]
+        new = [row for row, is_alone in enumerate(alone) if not is_alone]
 
         def write(row: int) -> Build[Episode | Missing]:
             texts = [member.text.strip() for member in members[row]]
@@ -116,7 +106,7 @@ class _Steps:
         replies = yield from self.calls.each(EPISODES, write, new)
         results = dict(zip(new, replies, strict=True))
         for row, stretch in enumerate(stretches):
-            episode = known[row] or results.get(row)
+            episode = results.get(row)
             if isinstance(episode, Episode):
                 self.episodes.append(episode)
                 self.written[stretch] = (episode,)
@@ -127,35 +117,17 @@ class _Steps:
             # The level above goes on with what there is: windows that failed leave nothing.
             self.written[stretch] = members[row] if level > 1 else ()
 
-    def embed(self, episodes: Sequence[Episode]) -> Build[list[Episode]]:
-        """Return the episodes with embeddings; those that are known are not asked for."""
-        new = [episode.text for episode in episodes if not len(episode.embedding)]
-        vectors = yield from self.calls.embed(new, {})
-        return [
-            episode if len(episode.embedding) else replace(episode, embedding=vectors[episode.text])
-            for episode in episodes
-        ]
-
     def _members(self, stretch: Stretch) -> tuple[Member, ...]:
         if not stretch.parts:
             return stretch.chunks
         return tuple(member for part in stretch.parts for member in self.written[part])
-
-    def _known(self, level: int, members: Sequence[Member]) -> Episode | None:
-        """Return the previous episode of these members, with its place now."""
-        id = ids.episode_id(self.text.document.id, [member.id for member in members])
-        known = self.previous.get(id)
-        if known is None:
-            return None
-        placed = self._make(level, members, known.text, known.tokens, known.by)
-        return replace(placed, embedding=known.embedding)
 
     def _make(
         self, level: int, members: Sequence[Member], summary: str, count: int, by: str
     ) -> Episode:
         sources = _sources(members)
         return Episode(
-            id=ids.episode_id(self.text.document.id, [member.id for member in members]),
+            id=digest(10, "episode", self.text.document.id, *(member.id for member in members)),
             level=level,
             members=tuple(member.id for member in members),
             sources=sources,

@@ -1,15 +1,13 @@
-"""Convert episodes to nodes and edges, and read the previous ones back."""
+"""Convert episodes to nodes and edges."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from fabula.graph import Edge, Gap, Node
-from fabula.graph.method import Known
 from fabula.graphs.episodes.labels import COMPRISES, EPISODE, EPISODES, NEXT_EPISODE
 from fabula.graphs.episodes.values import Episode
-from fabula.text.document import empty_vector
 
 PLACE = ("section", "start", "end", "text", "tokens", "level", "by")
 """Properties that a node has as an episode has them."""
@@ -18,7 +16,7 @@ MAX_NAME_CHARACTERS = 60
 
 
 def nodes_and_edges(episodes: Sequence[Episode]) -> tuple[tuple[Node, ...], tuple[Edge, ...]]:
-    """Return episodes as passages, with edges to their members and along the lowest level."""
+    """Return episodes as passages without embeddings, and edges to members and to the next."""
     nodes = tuple(
         Node(
             episode.id,
@@ -29,7 +27,6 @@ def nodes_and_edges(episodes: Sequence[Episode]) -> tuple[tuple[Node, ...], tupl
                 **{name: getattr(episode, name) for name in PLACE},
             },
             episode.sources,
-            episode.embedding,
         )
         for episode in episodes
     )
@@ -44,19 +41,6 @@ def nodes_and_edges(episodes: Sequence[Episode]) -> tuple[tuple[Node, ...], tupl
 def make_gap(level: int, members: Sequence[str], sources: Sequence[str], why: str) -> Gap:
     """Return the gap that an episode leaves which no model gives."""
     return Gap(EPISODES, why, tuple(sources), dict.fromkeys(members, 1.0), {"level": level})
-
-
-def read_previous(known: Known) -> Mapping[str, Episode]:
-    """Return the episodes of a part, by their ids."""
-    episodes: dict[str, Episode] = {}
-    for node in known.nodes:
-        if node.label == EPISODE:
-            embedding = empty_vector() if node.embedding is None else node.embedding
-            values = {name: node.properties[name] for name in PLACE}
-            episodes[node.id] = Episode(
-                id=node.id, members=(), sources=node.sources, embedding=embedding, **values
-            )
-    return episodes
 
 
 def _name(episode: Episode) -> str:

@@ -10,14 +10,13 @@ from fabula.graph.extraction import RULES
 from fabula.graphs.episodes.values import Episode
 
 
-def count_facts(episodes: Sequence[Episode], window: int, reused: int) -> Mapping[str, Any]:
+def count_facts(episodes: Sequence[Episode], window: int) -> Mapping[str, Any]:
     """Return what was written: counts, the size of windows, and means for dry runs of others."""
     counts: dict[str, Any] = {
         "episodes": len(episodes),
         "windows": sum(episode.level == 1 for episode in episodes),
         "levels": max((episode.level for episode in episodes), default=0),
         "window": window,
-        "reused": reused,
         "extracts": sum(episode.by == RULES for episode in episodes),
     }
     if episodes:

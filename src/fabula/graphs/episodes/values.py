@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from fabula.text.document import Chunk, Vector, empty_vector
+from fabula.text.document import Chunk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,4 +52,3 @@ class Episode:
     text: str
     tokens: int
     by: str
-    embedding: Vector = field(default_factory=empty_vector, compare=False, repr=False)

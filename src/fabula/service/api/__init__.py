@@ -13,7 +13,6 @@ from fabula.service.api import (
     documents,
     jobs,
     operations,
-    queries,
     session,
     uploads,
 )
@@ -24,7 +23,6 @@ ROUTERS = (
     uploads.router,
     asking.router,
     jobs.router,
-    queries.router,
     annotation_layers.router,
     session.router,
 )

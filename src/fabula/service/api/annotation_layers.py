@@ -1,7 +1,4 @@
-"""Layers of annotations of documents: import, export and remove them.
-
-To list them, and notes, are operations.
-"""
+"""Import a layer of annotations. What else is done with them are operations."""
 
 from __future__ import annotations
 
@@ -11,18 +8,15 @@ from anyio import to_thread
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from fabula.app.annotating import remove_layer
 from fabula.jobs.idempotency import Idempotency
 from fabula.jobs.job import Job
-from fabula.jobs.start import ImportOptions, begin_build, begin_import
+from fabula.jobs.start import ImportOptions, begin_import
 from fabula.service.api.jobs import respond_accepted
-from fabula.service.core.annotation_layers import export_layers
 from fabula.service.core.views import document_of
-from fabula.service.http.dependencies import FilledCollection, ReadDocument, Reader, State, Writer
+from fabula.service.http.dependencies import FilledCollection, State, Writer
 from fabula.service.http.multipart import Body
 from fabula.service.http.parameters import Key
 from fabula.service.http.route_rules import declare
-from fabula.text.names import file_name
 
 router = APIRouter(tags=["annotations"])
 LayerName = Annotated[str, Query(min_length=1, max_length=200, description="the name of the layer")]
@@ -79,57 +73,3 @@ async def import_annotations(
         )
 
     return await to_thread.run_sync(begin)
-
-
-@router.get(
-    "/collections/{collection}/documents/{document}/annotations/export",
-    summary="What is marked in a document as a file",
-    response_class=Response,
-    responses={200: {"content": {"application/ld+json": {"schema": {"type": "object"}}}}},
-)
-def export_annotations(
-    state: State,
-    collection: ReadDocument,
-    caller: Reader,
-    document: str,
-    format: FormatName = "webannotation",
-    what: Annotated[
-        list[str] | None,
-        Query(
-            max_length=50,
-            description="entities, quotations, events, or names of layers; all if none is given",
-        ),
-    ] = None,
-) -> Response:
-    """Return what the graphs found in a document and what was annotated in it."""
-    entry = document_of(collection, document)
-    with state.large_task_limit.hold(caller.id):
-        stem = file_name(entry.title, entry.id)
-        content, media, end = export_layers(collection, entry, format, what or (), stem)
-    return _file(content, media, f"{stem}{end}")
-
-
-def _file(content: str | bytes, media: str, name: str) -> Response:
-    shown = name.encode("ascii", "ignore").decode()
-    headers = {
-        "Content-Disposition": f'attachment; filename="{shown}"',
-        "Cache-Control": "no-store",
-        "X-Content-Type-Options": "nosniff",
-    }
-    return Response(content, media_type=media, headers=headers)
-
-
-@router.delete(
-    "/collections/{collection}/documents/{document}/annotations/layers/{layer}",
-    status_code=204,
-    summary="Remove a layer of annotations",
-)
-def remove_annotations(
-    state: State, collection: FilledCollection, caller: Writer, document: str, layer: str
-) -> None:
-    """Remove a layer with all its annotations; a job builds the graph without it."""
-    entry = document_of(collection, document)
-    remove_layer(collection.store, entry, layer)
-    state.audit.record(caller, "remove annotations", f"{collection.name}/{entry.id}", layer=layer)
-    for name in collection.graphs_of_annotations():
-        begin_build(state.jobs, caller, collection, name, [entry.id], rebuild=False)

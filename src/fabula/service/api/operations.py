@@ -12,7 +12,7 @@ from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi import Path as InPath
 from pydantic import ConfigDict, create_model
 
-from fabula.jobs.callers import Role
+from fabula.jobs.callers import Caller, Role
 from fabula.models.stop import Stop
 from fabula.operations.kit import Operation, Parameter, find_operations
 from fabula.service.http.dependencies import (
@@ -24,9 +24,11 @@ from fabula.service.http.dependencies import (
     VisibleCollection,
     Writer,
 )
-from fabula.service.http.etags import respond_with_own_etag
+from fabula.service.http.etags import respond_with_etag
+from fabula.service.http.files import send_file
 from fabula.service.http.route_rules import declare
-from fabula.service.http.streams import run_while_connected
+from fabula.service.http.streams import accepts, run_while_connected
+from fabula.service.state import ServiceState
 
 CALLERS: Mapping[Role, Any] = {"read": Reader, "write": Writer, "admin": Admin}
 BODY, JSON = "body", "application/json"
@@ -45,16 +47,19 @@ def make_router() -> APIRouter:
             is_question=operation.is_question,
             is_public=operation.is_public,
         )
+        has_no_json = operation.status == NO_CONTENT or operation.is_file
+        sent: dict[str, Any] = {"response_class": Response} if operation.is_file else {}
         router.add_api_route(
             operation.path,
             rules(_make_endpoint(operation)),
             methods=[operation.method],
             status_code=operation.status,
-            response_model=None if operation.status == NO_CONTENT else operation.result,
+            response_model=None if has_no_json else operation.result,
             responses={202: {"model": operation.result}} if operation.starts_job else None,
             summary=operation.summary,
             description=operation.description,
             tags=[operation.group.lower()],
+            **sent,
         )
     return router
 
@@ -72,17 +77,10 @@ def _make_endpoint(operation: Operation) -> Callable[..., Any]:
         if body := values.pop(BODY, None):
             values |= body.model_dump()
         result = service_state.run_operation(caller, operation, collection, values, stop)
-        if operation.status == NO_CONTENT:
-            return Response(status_code=NO_CONTENT)
         if operation.starts_job and result.job:
             response.status_code = 202
             response.headers["Location"] = f"/api/v1/jobs/{result.job}"
-        if operation.is_question:
-            # Not in the event loop, which would validate and write all of its passages.
-            return Response(operation.result_type.dump_json(result), media_type=JSON)
-        if operation.method != "GET":
-            return result
-        return respond_with_own_etag(request, operation.result_type.dump_json(result))
+        return _respond(request, operation, service_state, caller, result)
 
     async def answer_question(request: Request, service_state: Any, **values: Any) -> Any:
         stop = Stop()
@@ -137,6 +135,25 @@ def _make_signature(operation: Operation) -> inspect.Signature:
             for name, annotation in declared.items()
         ]
     )
+
+
+def _respond(
+    request: Request, operation: Operation, state: ServiceState, caller: Caller, result: Any
+) -> Any:
+    """Return what FastAPI makes a response of."""
+    if operation.is_file:
+        return send_file(state, caller, result)
+    if operation.status == NO_CONTENT:
+        return Response(status_code=NO_CONTENT)
+    if operation.is_question:
+        # Not in the event loop, which would validate and write all of its passages.
+        return Response(operation.result_type.dump_json(result), media_type=JSON)
+    if operation.method != "GET":
+        return result
+    if hasattr(result, "to_text") and accepts(request.headers.get("accept", ""), "text/plain"):
+        text = result.to_text().encode("utf-8", "surrogatepass")
+        return respond_with_etag(request, text, "text/plain; charset=utf-8")
+    return respond_with_etag(request, operation.result_type.dump_json(result), JSON)
 
 
 def _describe(parameter: Parameter, kind: Callable[..., Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Files that are made for one request: exports and pictures. They are deleted once sent."""
+"""Files that are made for one request, as exports, and deleted once sent; and pictures."""
 
 from __future__ import annotations
 
@@ -18,15 +18,12 @@ from fabula.app.drawing import draw_document, find_picture, refuse_undrawable
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.models.counted import Meter
-from fabula.service.core.public_content import export_public
-from fabula.text.names import file_name
+from fabula.operations.kit import FileResult
 
 if TYPE_CHECKING:
     from fabula.jobs.callers import Caller
     from fabula.service.state import ServiceState
 
-Format = Literal["jsonl", "graphml", "ttl", "nt"]
-"""The formats of an export; ttl and nt are RDF, which the extra `rdf` writes."""
 Kind = Literal["html", "svg", "png"]
 
 
@@ -40,10 +37,6 @@ def _check_picture(name: str) -> str:
 Drawn = Annotated[str, AfterValidator(_check_picture)]
 """The name of an installed picture."""
 MEDIA = {
-    "jsonl": "application/x-ndjson",
-    "graphml": "application/graphml+xml",
-    "ttl": "text/turtle",
-    "nt": "application/n-triples",
     "html": "text/html; charset=utf-8",
     "svg": "image/svg+xml",
     "png": "image/png",
@@ -53,39 +46,28 @@ SANDBOX_POLICY = "sandbox allow-scripts allow-downloads; frame-ancestors 'self'"
 our cookie."""
 
 
-def export(
-    state: ServiceState,
-    collection: Collection,
-    caller: Caller,
-    entry: Entry | None,
-    format: Format,
-) -> Response:
-    """Export the graph of a collection, or of one document, as a file.
+def send_file(state: ServiceState, caller: Caller, file: FileResult) -> Response:
+    """Return a file for other programs; a folder, and what has several files, is a zip.
 
-    The file is complete before the response begins, so that an error still gets its own status.
-
-    Args:
-        state: The state of the service.
-        collection: The collection.
-        caller: Who asks.
-        entry: The document; None for the whole collection.
-        format: The format of the file.
+    It is complete before the response begins, so that an error still gets its own status.
 
     Raises:
         TooManyRequests: The caller has too many exports and estimates under way.
 
     """
-    name = file_name(entry.title, entry.id) if entry else file_name(collection.name, "graph")
     with state.large_task_limit.hold(caller.id), _folder() as folder:
-        file = folder / f"graph.{format}"
-        if caller.is_visitor:
-            export_public(collection, entry, file, format)
-        else:
-            collection.export(file, entry.id if entry else "", format=format)
+        name, media, written = file.name, file.media_type, folder / "written"
+        written.mkdir()
+        file.write(written / name)
+        sent = written / name
+        if not sent.is_file():
+            name, media = f"{name}.zip", "application/zip"
+            packed = sent if sent.is_dir() else written
+            sent = Path(shutil.make_archive(str(folder / "packed"), "zip", packed))
         return FileResponse(
-            file,
-            media_type=MEDIA[format],
-            filename=f"{name}.{format}",
+            sent,
+            media_type=media,
+            filename=name,
             headers={"Cache-Control": "no-store"},
             background=BackgroundTask(shutil.rmtree, folder, ignore_errors=True),
         )

@@ -22,7 +22,7 @@ import jwt
 
 from fabula.config.serving import Serving
 from fabula.jobs.callers import Caller
-from fabula.models.transport import Bounds, time_connections
+from fabula.models.endpoint.transport import Bounds, time_connections
 from fabula.service.core.errors import Unauthorized, Unavailable
 from fabula.service.core.openid_grants import NoGrant, find_openid_caller
 

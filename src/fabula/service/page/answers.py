@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from fabula.app.shown_answer import ShownAnswer, ShownPassage, ShownQuote
 from fabula.ask.answer import CITATION
-from fabula.ask.checked_quotation import CheckedQuotation
+from fabula.ask.quotations.checked import CheckedQuotation
 from fabula.export.markdown import describe_quotations, describe_weak, format_answer
 from fabula.graph.hits import Hit
 from fabula.models import NO_ANSWER

@@ -110,11 +110,6 @@ class _File(BaseModel):
     senses: list[_Entry] = Field(min_length=1)
 
 
-def list_shipped() -> tuple[str, ...]:
-    """Return the names of the sets that come with Fabula."""
-    return sets.list_shipped(__name__)
-
-
 def read_senses(name_or_path: str) -> Senses:
     """Return the senses of a shipped set or of a TOML file, in the file's order.
 

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from pydantic import BaseModel
 
-from fabula.graph import demonstrations, sets
+from fabula.graph.demonstrations import read_demonstrations as read_set
 from fabula_graphs.facts.stating import TypedReply
 
 QUESTIONS: Mapping[str, type[BaseModel]] = {
     "statements": TypedReply,
 }
 """The shapes of the replies, by the names that the questions have in a file."""
-
-
-def list_shipped() -> tuple[str, ...]:
-    """Return the names of the sets that come with Fabula."""
-    return sets.list_shipped(__name__)
-
-
-def read_demonstrations(name_or_path: str) -> demonstrations.Demonstrations:
-    """Read a shipped set or a TOML file; "none" leaves all demonstrations out.
-
-    Raises:
-        SettingsError: There is no such set, or the file is none; the message says why.
-
-    """
-    return demonstrations.read_demonstrations(name_or_path, __name__, QUESTIONS)
+read_demonstrations = partial(read_set, package=__name__, questions=QUESTIONS)
+"""Reads a shipped set or a TOML file by its name (`fabula.graph.demonstrations`)."""

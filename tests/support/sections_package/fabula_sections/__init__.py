@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby, islice, pairwise
+from dataclasses import dataclass
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.graph import Edge, Node
-from fabula.graph.builds import Build, Piece, embed_batch
+from fabula.graph.builds import Build
+from fabula.graph.calls import Calls
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.method import BuildText, BuildWork, Built, Graph, Known
 from fabula.graph.mode import Mode, Tools
@@ -20,7 +21,7 @@ from fabula.graph.queries import read_statement_file
 from fabula.models import Reply
 from fabula.models.roles import ModelProfile
 from fabula.text import tokens
-from fabula.text.document import Chunk, Vector
+from fabula.text.document import Chunk
 
 CYPHER = Path(__file__).parent / "cypher"
 
@@ -55,20 +56,16 @@ def build(
     ids = [
         _id(text.document.id, str(place), section.text) for place, section in enumerate(sections)
     ]
-    texts: dict[str, str] = {}
     nodes: list[Node] = []
     edges = [Edge("NEXT_SECTION", first, second) for first, second in pairwise(ids)]
     for id, section in zip(ids, sections, strict=True):
         passage, heading = _nodes(id, section)
         nodes += [passage, heading]
-        texts |= {passage.id: section.text, heading.id: section.text}
         edges.append(Edge("HEADED", passage.id, heading.id))
         edges += [Edge("COVERS", passage.id, chunk.id) for chunk in section.chunks]
-    vectors = {node.id: node.embedding for node in known.nodes if node.embedding is not None}
-    missing = {id: text for id, text in texts.items() if id not in vectors}
-    vectors |= yield from _embed(missing, models)
-    embedded = tuple(replace(node, embedding=vectors[node.id]) for node in nodes)
-    return Built(embedded, tuple(edges), {"sections": len(sections), "words": options.words})
+    embedded = yield from Calls(models, work).embed_nodes(nodes, known)
+    facts = {"sections": len(sections), "words": options.words}
+    return Built(tuple(embedded), tuple(edges), facts)
 
 
 def _group(chunks: Sequence[Chunk]) -> Iterator[Iterable[Chunk]]:
@@ -79,15 +76,6 @@ def _group(chunks: Sequence[Chunk]) -> Iterator[Iterable[Chunk]]:
 def _section(chunks: Sequence[Chunk], words: int) -> Section:
     beginning = " ".join(chunk.text for chunk in chunks).split()[:words]
     return Section(chunks[0].section, " ".join(beginning), tuple(chunks))
-
-
-def _embed(texts: Mapping[str, str], models: ModelProfile) -> Build[dict[str, Vector]]:
-    vectors: dict[str, Vector] = {}
-    waiting = iter(texts.items())
-    while batch := list(islice(waiting, models.batch)):
-        [rows] = yield [Piece("embeddings", embed_batch([text for _, text in batch]))]
-        vectors |= zip((id for id, _ in batch), rows, strict=True)
-    return vectors
 
 
 def _nodes(id: str, section: Section) -> tuple[Node, Node]:

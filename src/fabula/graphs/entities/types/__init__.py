@@ -31,11 +31,6 @@ class _File(BaseModel):
     types: list[_Entry] = Field(min_length=1)
 
 
-def list_shipped() -> tuple[str, ...]:
-    """Return the names of the sets that come with Fabula."""
-    return sets.list_shipped(__name__)
-
-
 def read_types(name_or_path: str) -> tuple[EntityType, ...]:
     """Read the types of a shipped set or of a TOML file, in the file's order.
 

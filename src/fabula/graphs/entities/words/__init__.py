@@ -35,8 +35,6 @@ class Words:
         opposites: Words, two by two, that tell two bearers of one name apart: old and young.
         male: Nouns for a man before his name: the boy Heathcliff.
         female: Nouns for a woman before her name.
-        he: Pronouns for a man.
-        she: Pronouns for a woman.
         inside: Words before places alone: in.
         near: Words before places and persons: to.
         kinds_of_place: Last words of the names of places: Hall.
@@ -65,8 +63,6 @@ class Words:
     opposites: tuple[tuple[str, ...], ...] = ()
     male: frozenset[str] = frozenset()
     female: frozenset[str] = frozenset()
-    he: frozenset[str] = frozenset()
-    she: frozenset[str] = frozenset()
     inside: frozenset[str] = frozenset()
     near: frozenset[str] = frozenset()
     kinds_of_place: frozenset[str] = frozenset()

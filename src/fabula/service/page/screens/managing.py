@@ -6,9 +6,7 @@ what goes. All forms work without scripts.
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Annotated, Any, Literal
-from urllib.parse import quote
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
@@ -16,7 +14,6 @@ from fastapi.responses import RedirectResponse, Response
 from fabula.app.collection import Collection
 from fabula.ask.mode_runs import count_parts
 from fabula.errors import BadValue, FabulaError, Forbidden
-from fabula.export.export_formats import export_formats
 from fabula.graph import TEXT
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Filters
@@ -35,11 +32,12 @@ from fabula.load.left_out import describe as describe_left_out
 from fabula.models.prefixes import split_space_name
 from fabula.operations.choices import lacks_model, title_of
 from fabula.operations.documents import drop_graph, remove_document, show_document
+from fabula.operations.exports import TEXT as TEXT_FORMAT
+from fabula.operations.exports import list_export_formats
 from fabula.operations.kit import find_operation
 from fabula.operations.parameters import MAX_ROWS
 from fabula.service.core.errors import Problem, status_of
-from fabula.service.core.views import document_of, read_text
-from fabula.service.http import files
+from fabula.service.core.views import document_of
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import (
     Admin,
@@ -49,33 +47,22 @@ from fabula.service.http.dependencies import (
     State,
     Writer,
 )
-from fabula.service.http.route_rules import declare
 from fabula.service.page.cost import show_cost
 from fabula.service.page.rendering import show
 from fabula.service.state import ServiceState
-from fabula.text.names import collection_problem, file_name, source_name
+from fabula.text.names import collection_problem, source_name
 
 router = APIRouter()
 Line = Annotated[str, Form(max_length=500)]
 GraphName = Annotated[str, Query(max_length=200)]
 GraphField = Annotated[str, Form(max_length=200)]
 Work = Literal["build", "retry", "reembed"]
-Format = Literal["txt", "jsonl", "graphml", "ttl", "nt"]
 MESSAGES = {
     "described": "The description was changed.",
     "dropped": "The graph was dropped.",
     "removed": "The document was removed.",
 }
 """What a screen says after a change, by the parameter `done` of its address."""
-FORMATS: tuple[tuple[Format, str, str], ...] = (
-    ("txt", "Text", "the text as it was read, in UTF-8"),
-    ("jsonl", "JSON Lines", "all nodes and relationships, as Neo4j's apoc.export.json has them"),
-    ("graphml", "GraphML", "the same for Gephi, yEd and NetworkX"),
-    ("ttl", "Turtle", "facts, events and discourse relations as RDF"),
-    ("nt", "N-Triples", "the same RDF, one triple a line"),
-)
-"""The files that can be downloaded: the format, its name and what it is."""
-RDF = ("ttl", "nt")
 
 
 # Collections
@@ -148,7 +135,7 @@ def manage_collection(
             for name, method in installed.items()
             if method.build_collection
         ],
-        "formats": [each for each in _formats() if each[0] != "txt"],
+        "files": _list_downloads(collection),
         "may_write": caller.may("write"),
         "may_remove": caller.may("admin"),
         "message": MESSAGES.get(done, ""),
@@ -246,35 +233,6 @@ def remove(state: State, collection: FilledCollection, document: str, caller: Wr
     entry = document_of(collection, document)
     state.run_operation(caller, find_operation("remove"), collection, {"document": entry.id})
     return RedirectResponse(address("c", collection.name, done="removed"), 303)
-
-
-@router.get("/c/{collection}/download/{format}")
-@router.get("/c/{collection}/d/{document}/download/{format}")
-@declare(is_public=True)
-def download(
-    state: State,
-    collection: FilledCollection,
-    caller: Reader,
-    format: Format,
-    document: str = "",
-) -> Response:
-    """Return a document's text, or an export of a document or of the collection, as a file."""
-    entry = document_of(collection, document) if document else None
-    if format != "txt":
-        return files.export(state, collection, caller, entry, format)
-    if entry is None:
-        raise Problem("The text of a collection is downloaded document by document.")
-    headers = {
-        "Content-Disposition": f'attachment; filename="{entry.id}.txt"; '
-        f"filename*=UTF-8''{quote(file_name(entry.title, entry.id), safe='')}.txt",
-        "Cache-Control": "no-store",
-    }
-    text = read_text(collection, entry).text
-    return Response(
-        text.encode("utf-8", "surrogatepass"),
-        media_type="text/plain; charset=utf-8",
-        headers=headers,
-    )
 
 
 # Graphs of a document, or of the whole collection
@@ -470,15 +428,19 @@ def _document_values(collection: Collection, id: str, caller: Caller) -> dict[st
         "left_out": describe_left_out(document.left_out),
         "graphs": rows,
         "stale_text": document.stale.get(TEXT, ()),
-        "formats": _formats(),
+        "files": _list_downloads(collection, document.id),
         "may_write": caller.may("write"),
     }
 
 
-def _formats() -> list[tuple[Format, str, str]]:
-    """Return the formats that can be written here: RDF needs a package of its own."""
-    has_rdf = find_spec("rdflib") is not None and export_formats().keys() >= {*RDF}
-    return [each for each in FORMATS if has_rdf or each[0] not in RDF]
+def _list_downloads(collection: Collection, document: str = "") -> list[tuple[str, str, str]]:
+    """Return the address of each file that can be downloaded, its format and what it is."""
+    place = ("api", "v1", "collections", collection.name, "export")
+    return [
+        (address(*place, document=document, format=name), name, each.about)
+        for name, each in list_export_formats().items()
+        if document or name != TEXT_FORMAT
+    ]
 
 
 def _collections(state: ServiceState, caller: Caller) -> dict[str, Any]:

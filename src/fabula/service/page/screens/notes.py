@@ -8,29 +8,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fabula.app.collection import Collection
 from fabula.errors import FabulaError
-from fabula.graph.annotations import NOTES
 from fabula.graph.entries import Entry
 from fabula.graph.reading_place import MAX_PLACE
 from fabula.operations import notes
 from fabula.operations.annotations import AnnotationRow, Annotations
+from fabula.operations.exports import WEB_ANNOTATION
 from fabula.operations.kit import find_operation
 from fabula.operations.notes import MAX_NOTE_CHARACTERS, MAX_TAG_CHARACTERS, SPAN
 from fabula.operations.parameters import MAX_ROWS
-from fabula.service.core.annotation_layers import export_layers
 from fabula.service.core.errors import status_of
 from fabula.service.core.views import document_of
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import FilledCollection, ReadDocument, Reader, State, Writer
 from fabula.service.page.document_choices import list_choices
 from fabula.service.page.rendering import is_language, one_line, show, show_part
-from fabula.text.names import file_name
 
 router = APIRouter()
 Words = Annotated[str, Query(max_length=1000)]
@@ -93,38 +91,6 @@ def list_notes(
         "message": MESSAGES.get(done, ""),
     }
     return show(request, "notes.html", values, status)
-
-
-@router.get("/c/{collection}/notes/export")
-def export_notes(
-    state: State,
-    collection: FilledCollection,
-    caller: Reader,
-    format: Literal["md", "jsonld"] = "md",
-    words: Words = "",
-    document: DocumentName = "",
-    until: Place = "",
-) -> Response:
-    """Return notes as a file: Markdown, or of one document the W3C's Web Annotations."""
-    entry = collection.document(document) if document or format == "jsonld" else None
-    read = collection.as_read(entry.id, until) if entry else collection
-    name = file_name(entry.title, entry.id) if entry else file_name(collection.name, "collection")
-    with state.large_task_limit.hold(caller.id):
-        if format == "md":
-            content: str | bytes = notes.export_notes(read, entry.id if entry else "", words)
-            media = "text/markdown; charset=utf-8"
-        else:
-            assert entry is not None
-            content, media, _ = export_layers(read, entry, "webannotation", [NOTES], name)
-    plain = f"{name}-notes.{format}".encode("ascii", "ignore").decode()
-    headers = {
-        "Content-Disposition": f'attachment; filename="{plain}"',
-        "Cache-Control": "no-store",
-        "X-Content-Type-Options": "nosniff",
-    }
-    if isinstance(content, str):
-        content = content.encode("utf-8", "surrogatepass")
-    return Response(content, media_type=media, headers=headers)
 
 
 @router.get("/c/{collection}/d/{document}/notes/beside")
@@ -306,10 +272,10 @@ def _files(collection: Collection, here: dict[str, str]) -> list[tuple[str, str,
 
     Web Annotations are those of one document, and all of its notes.
     """
-    place = ("c", collection.name, "notes", "export")
-    files = [(address(*place, format="md", **here), "Markdown", "to read, and for Obsidian")]
+    place = ("api", "v1", "collections", collection.name, "notes", "export")
+    files = [(address(*place, **here), "Markdown", "to read, and for Obsidian")]
     if here["document"] and not here["words"]:
-        url = address(*place, format="jsonld", **here)
+        url = address(*place, format=WEB_ANNOTATION, **here)
         files.append((url, "Web Annotations", "JSON-LD, for other tools"))
     return files
 

@@ -7,7 +7,7 @@ import hashlib
 import re
 from itertools import groupby
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
@@ -59,22 +59,6 @@ def trees(
     return show(request, "trees.html", values)
 
 
-@router.get("/c/{collection}/d/{document}/trees/picture")
-@declare(is_public=True)
-def trees_picture(
-    request: Request,
-    state: State,
-    collection: ReadDocument,
-    document: str,
-    caller: Reader,
-    q: Words = "",
-) -> Response:
-    """Return the picture of the trees, as a page for the frame."""
-    refuse_cross_site_question(request, q)
-    entry = document_of(collection, document)
-    return _frame(picture(state, collection, caller, entry, "html", "trees", q.strip()))
-
-
 @router.get("/c/{collection}/d/{document}/entities")
 @declare(is_public=True)
 def entities(
@@ -101,20 +85,22 @@ def entities(
     return show(request, "entities.html", values)
 
 
-@router.get("/c/{collection}/d/{document}/entities/picture")
+@router.get("/c/{collection}/d/{document}/{screen}/picture")
 @declare(is_public=True)
-def entities_picture(
+def show_picture(
     request: Request,
     state: State,
     collection: ReadDocument,
     document: str,
+    screen: Literal["trees", "entities"],
     caller: Reader,
     q: Words = "",
 ) -> Response:
-    """Return the picture of the network, as a page for the frame."""
+    """Return the picture of the trees or of the network, as a page for the frame."""
     refuse_cross_site_question(request, q)
     entry = document_of(collection, document)
-    return _frame(picture(state, collection, caller, entry, "html", "network", q.strip()))
+    kind = "trees" if screen == "trees" else "network"
+    return _frame(picture(state, collection, caller, entry, "html", kind, q.strip()))
 
 
 def _shared_values(

@@ -21,7 +21,6 @@ from fabula.operations.queries import (
     QueryDescription,
     QueryParameter,
     QueryResult,
-    run_statement,
 )
 from fabula.service.core.errors import status_of
 from fabula.service.http.addresses import address
@@ -72,8 +71,11 @@ def run_own(
     values: dict[str, Any] = {"collection": target.name, "statement": statement}
 
     def find() -> QueryResult:
-        with state.query_turn():
-            return run_statement(target.store, statement, {})
+        asked = {"statement": statement, "collection": collection}
+        found: QueryResult = state.run_operation(
+            caller, find_operation("cypher.statement"), None, asked
+        )
+        return found
 
     run = find if statement.strip() else None
     return _answer(request, target, "own_query.html", values, run, format, "query")

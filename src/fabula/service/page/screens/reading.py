@@ -13,7 +13,8 @@ from fabula.graph.entries import Entry
 from fabula.graph.reading_place import MAX_PLACE
 from fabula.graphs.episodes.recap import By
 from fabula.operations.recaps import recap as tell
-from fabula.service.core.views import END_OF_TEXT, document_of
+from fabula.operations.texts import MAX_CHARACTER
+from fabula.service.core.views import document_of
 from fabula.service.http.dependencies import FilledCollection, Reader
 from fabula.service.http.route_rules import declare
 from fabula.service.page.book import read_margin, read_page
@@ -36,7 +37,7 @@ def read(
     chars: Spans = "",
     also: Spans = "",
     passage: Annotated[str, Query(max_length=200)] = "",
-    section: Annotated[int | None, Query(ge=0, le=END_OF_TEXT)] = None,
+    section: Annotated[int | None, Query(ge=0, le=MAX_CHARACTER)] = None,
     at: Annotated[str, Query(max_length=MAX_PLACE)] = "",
     q: Annotated[str, Query(max_length=20_000)] = "",
 ) -> Response:
@@ -63,7 +64,7 @@ def recap(
     collection: FilledCollection,
     document: str,
     caller: Reader,
-    at: Annotated[int | None, Query(ge=0, le=END_OF_TEXT)] = None,
+    at: Annotated[int | None, Query(ge=0, le=MAX_CHARACTER)] = None,
     until: Annotated[str, Query(max_length=MAX_PLACE)] = "",
     by: By = "chapter",
 ) -> Response:
@@ -87,15 +88,15 @@ def margin(
     collection: FilledCollection,
     document: str,
     caller: Reader,
-    at: Annotated[int, Query(ge=0, le=END_OF_TEXT)],
-    until: Annotated[int, Query(ge=0, le=END_OF_TEXT)] = END_OF_TEXT,
+    at: Annotated[int, Query(ge=0, le=MAX_CHARACTER)],
+    until: Annotated[int, Query(ge=0, le=MAX_CHARACTER)] = MAX_CHARACTER,
 ) -> Response:
     """Render the margin of a place, which the script of the page puts in.
 
     `until` is the reader's bookmark: how many characters were read.
     """
     entry = document_of(collection, document)
-    read = collection.as_read(entry.id, "" if until == END_OF_TEXT else str(until))
+    read = collection.as_read(entry.id, "" if until == MAX_CHARACTER else str(until))
     values = {
         "collection": collection.name,
         "document": entry,

@@ -1,0 +1,1 @@
+"""What an answer quotes: found, compared with the books, shown with its passage."""

@@ -1,0 +1,247 @@
+"""Commands that build graphs: their flags, the estimate of a dry run, and what a run did."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+import click
+
+from fabula.cli.shared.batch_flags import WAITING_CODE, batch_flags, show_waiting
+from fabula.cli.shared.opening import open_collection
+from fabula.cli.shared.progress import BuildProgress
+from fabula.cli.shared.screen import echo, print_json, show_skipped
+from fabula.config.settings import Settings
+from fabula.models.usage import Usage, describe_usage
+from fabula.text.nouns import count_noun
+
+if TYPE_CHECKING:
+    from fabula.app.collection import Collection
+    from fabula.build.cluster import WorkerCluster
+    from fabula.build.options import BuildOptions
+    from fabula.build.outcome import Outcome
+    from fabula.models.batch_options import BatchOptions
+
+Opener = Callable[[Settings], AbstractContextManager["Collection"]]
+
+
+class BuildFunction(Protocol):
+    """Builds graphs of a collection, as `Collection.ingest` does."""
+
+    def __call__(
+        self, collection: Collection, /, **options: Unpack[BuildOptions]
+    ) -> Sequence[Outcome]:
+        """Return what became of each document."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildFlags:
+    """What the flags of a command that builds graphs say."""
+
+    rebuild: bool
+    strict: bool
+    dry_run: bool
+    as_json: bool
+    batch: BatchOptions | None
+    workers: int | None
+    scheduler: str
+
+    def __post_init__(self) -> None:
+        if self.workers and self.scheduler:
+            raise click.UsageError(
+                "--workers starts workers here, --scheduler uses those of a cluster: give one of "
+                "them."
+            )
+        if self.batch and (self.workers or self.scheduler):
+            raise click.UsageError(
+                "--batch leaves the work to the endpoint, and needs no workers: leave --workers "
+                "and --scheduler out."
+            )
+
+    @contextmanager
+    def open_cluster(self) -> Iterator[WorkerCluster | None]:
+        """Open the workers that are asked for, and yield them; None if there are to be none."""
+        if not (self.workers or self.scheduler):
+            yield None
+            return
+        from fabula.build.cluster import WorkerCluster
+
+        with WorkerCluster(self.workers or 0, self.scheduler) as cluster:
+            yield cluster
+
+
+def build_flags(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the flags of a build; the command is given `flags` in their place."""
+    names = BuildFlags.__dataclass_fields__
+
+    @functools.wraps(command)
+    def with_flags(*args: Any, **values: Any) -> Any:
+        flags = BuildFlags(**{name: values.pop(name) for name in names})
+        return command(*args, flags=flags, **values)
+
+    for option in reversed(
+        (
+            click.option("--rebuild", is_flag=True, help="build all anew, as the first time"),
+            click.option("--strict", is_flag=True, help="fail a document that would have a gap"),
+            click.option("--dry-run", is_flag=True, help="only show the expected calls and cost"),
+            click.option(
+                "--json", "as_json", is_flag=True, help="print JSON: what became of each source"
+            ),
+            batch_flags,
+            click.option(
+                "--workers",
+                type=click.IntRange(min=1),
+                metavar="N",
+                help="read and build in N processes on this machine (pip install 'fabula[dask]')",
+            ),
+            click.option(
+                "--scheduler",
+                default="",
+                metavar="ADDRESS",
+                help="read and build on the workers of this Dask scheduler, as tcp://host:8786 "
+                "(pip install 'fabula[dask]')",
+            ),
+        )
+    ):
+        with_flags = option(with_flags)
+    return with_flags
+
+
+def run_build(
+    settings: Settings,
+    build: BuildFunction,
+    flags: BuildFlags,
+    *,
+    opener: Opener = open_collection,
+    nothing: str = "No files found",
+    can_compare: bool = False,
+) -> None:
+    """Build graphs as flags say, and show that; or show what it would ask of models.
+
+    Args:
+        settings: The settings of the run.
+        build: Builds the graphs.
+        flags: How.
+        opener: Opens the collection.
+        nothing: The summary of a run that had nothing to do.
+        can_compare: Whether an estimate may show what a cheaper preset would need.
+    """
+    if flags.dry_run:
+        _estimate(settings, build, flags, opener, can_compare=can_compare)
+        return
+    with flags.open_cluster() as cluster:
+        options: BuildOptions = {
+            "rebuild": flags.rebuild,
+            "strict": flags.strict,
+            "batch": flags.batch,
+            "cluster": cluster,
+        }
+        if flags.as_json:
+            with opener(settings) as collection:
+                _print_json(build(collection, **options))
+            return
+        outcomes = _show_build(settings, functools.partial(build, **options), opener)
+    echo(_summarize(outcomes, nothing))
+    # Before the failures: whoever repeats the command while it ends with 75 must not lose what is
+    # paid for. The last run has no document that waits, and reports the failures.
+    show_waiting(outcomes, flags.batch)
+    _exit_if_failed(outcomes)
+
+
+def build_graph(settings: Settings, collection: Collection, name: str, *documents: str) -> None:
+    """Build a graph of documents of a collection that is open, and show that."""
+
+    def build(opened: Collection, /, **options: Unpack[BuildOptions]) -> Sequence[Outcome]:
+        return opened.build(name, *documents, **options)
+
+    outcomes = _show_build(settings, build, lambda _: nullcontext(collection))
+    echo(_summarize(outcomes, "Nothing to build"))
+    _exit_if_failed(outcomes)
+
+
+def _show_build(settings: Settings, build: BuildFunction, opener: Opener) -> Sequence[Outcome]:
+    listener = BuildProgress()
+    try:
+        with opener(settings) as collection, listener:
+            outcomes = build(collection, listener=listener)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_how_to_continue(listener.so_far(), settings)) from None
+    show_skipped([outcome.source for outcome in outcomes if outcome.status == "skipped"])
+    return outcomes
+
+
+def _estimate(
+    settings: Settings,
+    build: BuildFunction,
+    flags: BuildFlags,
+    opener: Opener,
+    *,
+    can_compare: bool,
+) -> None:
+    from fabula.app.collection import Collection
+    from fabula.cli.shared.estimate import ECONOMY, show_estimate
+    from fabula.models.batch_estimate import BatchEstimate
+
+    counts = BatchEstimate(settings.batch_min_tokens, settings.batch_min_calls)
+    estimate = counts if flags.batch else None
+    with opener(settings) as collection:
+        expected = build(collection, rebuild=flags.rebuild, dry=True, estimate=estimate)
+        if flags.as_json:
+            _print_json(expected)
+            return
+
+        def expect_economy() -> Sequence[Outcome]:
+            economy = settings.with_preset(ECONOMY)
+            models = collection.models.view(settings=economy)
+            cheaper = Collection(collection.app, collection.name, models, settings=economy)
+            return build(cheaper, rebuild=flags.rebuild, dry=True)
+
+        show_estimate(expected, settings, expect_economy if can_compare else None, estimate)
+
+
+def _print_json(outcomes: Sequence[Outcome]) -> None:
+    """Print outcomes as JSON, and exit with 75 if documents wait, else with 1 if some failed."""
+    print_json([_outcome_json(outcome) for outcome in outcomes])
+    if any(outcome.status == "waiting" for outcome in outcomes):
+        raise click.exceptions.Exit(WAITING_CODE)
+    _exit_if_failed(outcomes)
+
+
+def _exit_if_failed(outcomes: Sequence[Outcome]) -> None:
+    if any(outcome.error for outcome in outcomes):
+        raise click.exceptions.Exit(1)
+
+
+def _outcome_json(outcome: Outcome) -> dict[str, Any]:
+    names = ("source", "status", "document", "title", "graphs", "notes", "warnings", "seconds")
+    return {name: getattr(outcome, name) for name in names} | {
+        "counts": dict(outcome.counts),
+        "left_out": dict(outcome.left_out),
+        "gaps": [asdict(gap) for gap in outcome.gaps],
+        "usage": {step: used.row for step, used in outcome.steps.items()},
+        "error": str(outcome.error or ""),
+    }
+
+
+def _how_to_continue(so_far: str, settings: Settings) -> str:
+    cached = " and cached" if settings.cache and not settings.offline else ""
+    return f"{so_far}{cached}: run the same command again to continue."
+
+
+def _summarize(outcomes: Sequence[Outcome], nothing: str) -> str:
+    counts = [
+        f"{number} {status}"
+        for status in ("added", "replaced", "unchanged", "waiting", "failed", "skipped")
+        if (number := sum(outcome.status == status for outcome in outcomes))
+    ]
+    if gaps := sum(len(outcome.gaps) for outcome in outcomes):
+        counts.append(f"with {count_noun(gaps, 'gap')}")
+    summary = ", ".join(counts) or nothing
+    usage = sum((outcome.usage for outcome in outcomes), Usage())
+    if usage == Usage() and any(outcome.status == "waiting" for outcome in outcomes):
+        # What was asked for them is counted once they are there.
+        return f"{summary}."
+    return f"{summary}; {describe_usage(usage)}."
