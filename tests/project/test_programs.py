@@ -190,7 +190,7 @@ def test_one_aspect_or_kind_needs_no_list_and_none_is_not_given() -> None:
         ({"rewrite": True}, "rewrite: input should be 'none', 'queries' or 'answer'"),
         ({"context": "words"}, "context: input should be 'auto', 'passages' or 'sentences'"),
         ({"levels": 2}, "levels: input should be a valid tuple"),
-        ({"levels": "2-3"}, "levels: input should be a valid tuple"),
+        ({"levels": "2-3-4"}, "levels: input should be a valid tuple"),
         ({"levels": (5, 2)}, r"levels \(5, 2\): the lowest comes first"),
         ({"aspects": [3]}, "aspects.0: input should be a valid string"),
         ({"document": 5}, "document: input should be a valid string"),

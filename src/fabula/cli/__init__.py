@@ -52,8 +52,8 @@ COMMANDS = {
 }
 """The commands with a line of help each, so that listing them imports none of them."""
 OFTEN = (
-    *("list", "show", "entities", "entity", "correct", "recap", "rename", "remove", "drop"),
-    *("check", "export"),
+    *("search", "compare", "list", "show", "entities", "entity", "correct", "recap", "rename"),
+    *("remove", "drop", "check", "export"),
 )
 """Operations that stand among the commands, after `cite`."""
 GROUP = "fabula.commands"
