@@ -1,17 +1,5 @@
 """The public names of Fabula, and the module of each."""
 
-from .app import App as App
-from .app import Fabula as Fabula
-from .app.across import AnswerAcross as AnswerAcross
-from .app.across import HitsAcross as HitsAcross
-from .app.annotating import ImportedAnnotations as ImportedAnnotations
-from .app.catalogue import Documents as Documents
-from .app.collection import Collection as Collection
-from .app.collection import CollectionGraph as CollectionGraph
-from .app.collection import Conversation as Conversation
-from .app.reading import Lines as Lines
-from .app.reading import Reading as Reading
-from .app.volumes import ReadVolumes as ReadVolumes
 from .ask.answer import Answer as Answer
 from .ask.answer import AnswerStream as AnswerStream
 from .ask.query import Query as Query
@@ -68,6 +56,18 @@ from .graph.hits import Source as Source
 from .graph.reading_place import ReadingPlace as ReadingPlace
 from .graph.structure import TextStructure as TextStructure
 from .graphs.episodes.recap import RecapPart as RecapPart
+from .library import App as App
+from .library import Fabula as Fabula
+from .library.across import AnswerAcross as AnswerAcross
+from .library.across import HitsAcross as HitsAcross
+from .library.annotating import ImportedAnnotations as ImportedAnnotations
+from .library.catalogue import Documents as Documents
+from .library.collection import Collection as Collection
+from .library.collection import CollectionGraph as CollectionGraph
+from .library.collection import Conversation as Conversation
+from .library.reading import Lines as Lines
+from .library.reading import Reading as Reading
+from .library.volumes import ReadVolumes as ReadVolumes
 from .load.source import DocumentSource as DocumentSource
 from .models import Turn as Turn
 from .models.batch_estimate import BatchEstimate as BatchEstimate

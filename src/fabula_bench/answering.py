@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fabula.app.collection import Collection
 from fabula.config.model_factory import ModelFactory
 from fabula.graph.hits import Passage
+from fabula.library.collection import Collection
 from fabula.models import Chat, Prompt
 from fabula.models.counted import Meter
 from fabula.models.prompts import fill_prompt, number_texts

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from fabula.app.collection import Collection
 from fabula.build.outcome import Outcome, SilentListener
 from fabula.errors import ReplyPending
 from fabula.graph.entries import Entry
+from fabula.library.collection import Collection
 from fabula.load import read_text
 from fabula.load.source import DocumentSource
 from fabula.models.batch_options import BatchOptions

@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from fabula.app import Fabula
-from fabula.app.collection import Collection
 from fabula.config.model_factory import ModelFactory
 from fabula.errors import BadReply, BudgetSpent, ReplyPending
+from fabula.library import Fabula
+from fabula.library.collection import Collection
 from fabula.models.budget import Budget
 from fabula.models.parallel import TaskGroup
 from fabula.models.progress import Progress

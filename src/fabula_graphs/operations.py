@@ -18,7 +18,7 @@ from fabula.text.folding import find_alike
 from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
 
 GROUP = "Findings"
 Name = Annotated[str, Field(max_length=500, description="a person, by any of their names")]

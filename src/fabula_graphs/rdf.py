@@ -28,7 +28,7 @@ from fabula.text.names import quote_name
 if TYPE_CHECKING:
     from rdflib import Graph, URIRef
 
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
 
 FORMATS = {"nt": "nt", "ttl": "turtle"}
 """Suffixes of files, with the name of the format in rdflib."""

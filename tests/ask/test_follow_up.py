@@ -12,7 +12,6 @@ from click.testing import CliRunner
 from cases import for_each
 from database import connect, server_variables, wipe
 from fabula import App
-from fabula.app.collection import Collection
 from fabula.ask.follow_up import (
     SEVERAL_DOCUMENTS,
     UNKNOWN_PRONOUN,
@@ -22,6 +21,7 @@ from fabula.ask.follow_up import (
 from fabula.ask.scope import AskedTurn, QuestionScope
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC
+from fabula.library.collection import Collection
 from fabula.models import Turn
 from fabula.models.offline.guide import refers_back
 from fabula.server import Address

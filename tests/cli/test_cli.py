@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from endpoint import Endpoint
-from fabula.app.shown_answer import ShownAnswer
 from fabula.cli import main
 from fabula.errors import NotFound
 from fabula.graph.hits import SHOWN_FIELDS
+from fabula.library.shown_answer import ShownAnswer
 from fabula.models import NO_ANSWER
 from fabula.store import Store
 from graphs import DIMENSIONS, MODEL, put, small_graph

@@ -23,7 +23,6 @@ from click.testing import CliRunner
 from database import cypher
 from endpoint import Endpoint
 from fabula import App, Fabula, cli
-from fabula.app.current_user import current_user
 from fabula.ask.modes import CORE_MODES
 from fabula.cli.shared.health_checks import examine
 from fabula.config import settings
@@ -33,6 +32,7 @@ from fabula.graph import TEXT
 from fabula.graph.builds import Build
 from fabula.graph.installed import graphs
 from fabula.graph.method import Built
+from fabula.library.current_user import current_user
 from fabula.operations.documents import drop_graph, show_document
 from fabula.operations.keys import audit
 from fabula.operations.notes import list_notes

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabula.app.annotating import read_annotated
-from fabula.app.catalogue import find_document
 from fabula.errors import Changed, NotFound, StoreError
 from fabula.graph import Node, Owner
 from fabula.graph.parts import chunks_of
+from fabula.library.annotating import read_annotated
+from fabula.library.catalogue import find_document
 from fabula.store import Store, part_reader
 from fabula.store.part_reader import read_part, read_parts
 from fabula.text.document import Vector

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from database import connect, cypher, wipe
 from endpoint import Endpoint
-from fabula.app import App
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.graph import CHUNK
 from fabula.graph.installed import graphs
+from fabula.library import App
 from fabula.server import Address
 from served import server_of
 from stories import CONVICT

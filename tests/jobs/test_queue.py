@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 
 from database import connect, cypher, wipe
-from fabula.app import App
 from fabula.config.serving import TABLE, Serving
 from fabula.errors import Conflict
 from fabula.graph.queries import read_statement
@@ -36,6 +35,7 @@ from fabula.jobs.start import (
     begin_ingest,
 )
 from fabula.jobs.uploads import Uploads
+from fabula.library import App
 from fabula.models.stop import Stop
 from fabula.operations.documents import remove_document
 from fabula.server import Address

@@ -18,12 +18,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from database import connect, wipe
-from fabula.app import App
-from fabula.app.collection import Collection
 from fabula.cli import main
 from fabula.cli.shared.operations import make_command
 from fabula.config.settings import STATIC
 from fabula.errors import BadValue
+from fabula.library import App
+from fabula.library.collection import Collection
 from fabula.operations.corrections import correct
 from fabula.operations.kit import Asker, Operation, find_operations, operation_entries
 from fabula.operations.notes import add_note

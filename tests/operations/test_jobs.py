@@ -11,10 +11,10 @@ from click.testing import CliRunner, Result
 
 from database import connect, name_server, wipe
 from endpoint import Endpoint
-from fabula.app import App
 from fabula.cli import main
 from fabula.errors import BadValue, SettingsError
 from fabula.jobs.callers import PERSON, Caller
+from fabula.library import App
 from fabula.operations.jobs import list_jobs, resume_job, show_job
 from fabula.operations.kit import Asker, find_operation
 from fabula.operations.usage import usage

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from database import connect, name_server, wipe
-from fabula.app import App
 from fabula.cli import main
 from fabula.errors import NotFound
 from fabula.jobs.callers import PERSON
+from fabula.library import App
 from fabula.operations.keys import audit, list_keys, make_key, revoke_key
 from fabula.operations.kit import Asker
 from fabula.server import Address

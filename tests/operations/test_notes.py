@@ -11,12 +11,12 @@ from click.testing import CliRunner, Result
 
 from database import connect, name_server, wipe
 from fabula import Fabula
-from fabula.app.annotating import keep_layer
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadValue, NotFound
 from fabula.export.annotation_formats import find_format
 from fabula.graph.annotations import AnnotationLayer, make_layer
+from fabula.library.annotating import keep_layer
 from fabula.operations.annotations import list_annotation_layers, list_annotations
 from fabula.operations.notes import add_note, edit_note, find_note, list_notes, remove_note
 from fabula.server import Address

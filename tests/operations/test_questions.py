@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from database import connect, name_server, wipe
-from fabula.app import App
-from fabula.app.collection import Collection
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import BadValue, NotFound
+from fabula.library import App
+from fabula.library.collection import Collection
 from fabula.operations.asking import ask, compare, estimate_answer, search
 from fabula.server import Address
 from served import server_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pickle
 
-from fabula.app.catalogue import empty_collection_error
 from fabula.errors import FabulaError, NotFound, Refused
+from fabula.library.catalogue import empty_collection_error
 from fabula.service.core.errors import describe_problem
 
 

@@ -39,7 +39,6 @@ from fabula import (
     Usage,
     errors,
 )
-from fabula.app.reading import Lines
 from fabula.ask.notebook import list_documents
 from fabula.ask.query import query_options
 from fabula.build.outcome import Listener
@@ -47,6 +46,7 @@ from fabula.cli.shared.options import ASKING
 from fabula.config.settings import setting_fields
 from fabula.graph.explore import AnalystQuery
 from fabula.graph.trace import Trace
+from fabula.library.reading import Lines
 from fabula.models.counted import Meter
 from fabula.models.progress import Progress
 from fabula.operations.kit import find_operation

@@ -76,7 +76,7 @@ def test_without_a_history_all_tests_are_touched() -> None:
 
 def test_each_graph_has_a_journey() -> None:
     rooms = {path.name: path for path in (ROOT / "tests").glob("*graphs/*") if path.is_dir()}
-    folders = {graph: rooms[graph] for graph in graphs()} | {"aspects": ROOT / "tests" / "app"}
+    folders = {graph: rooms[graph] for graph in graphs()} | {"aspects": ROOT / "tests" / "library"}
     folders["collection_communities"] = folders["communities"]
     without = [
         graph

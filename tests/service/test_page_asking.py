@@ -11,8 +11,8 @@ import pytest
 
 from database import connect, wipe
 from endpoint import Endpoint
-from fabula.app import App
 from fabula.config.settings import STATIC
+from fabula.library import App
 from fabula.server import Address
 from served import Served, events, served, server_of
 from stories import WINTER

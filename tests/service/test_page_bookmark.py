@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from chromium import browser, faults
 from database import connect, wipe
-from fabula.app import App
 from fabula.config.settings import STATIC
+from fabula.library import App
 from fabula.server import Address
 from served import Served, served, server_of
 from stories import CONVICT, WINTER

@@ -16,8 +16,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from chromium import browser, faults, window
 from database import connect, wipe
 from endpoint import Endpoint
-from fabula.app import App
 from fabula.config.settings import STATIC
+from fabula.library import App
 from fabula.operations.corrections import correct
 from fabula.server import Address
 from served import Served, served, server_of

@@ -17,8 +17,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from chromium import browser, faults, window
 from database import connect, wipe
-from fabula.app import App
 from fabula.config.settings import STATIC
+from fabula.library import App
 from fabula.operations.annotations import list_annotation_layers
 from fabula.server import Address
 from served import Served, served, server_of

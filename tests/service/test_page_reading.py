@@ -17,9 +17,9 @@ from cases import for_each
 from chromium import browser, faults, window
 from database import connect, wipe
 from endpoint import Endpoint
-from fabula.app import App
 from fabula.config.settings import STATIC
 from fabula.graph.hits import Hit
+from fabula.library import App
 from fabula.load import load
 from fabula.operations import recaps
 from fabula.server import Address

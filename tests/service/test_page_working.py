@@ -14,8 +14,8 @@ from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expe
 
 from chromium import browser, faults, window
 from database import connect, wipe
-from fabula.app import App
 from fabula.config.settings import STATIC
+from fabula.library import App
 from fabula.server import Address
 from ports import free_port
 from served import Served, served, server_of

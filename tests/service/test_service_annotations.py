@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from database import connect, wipe
-from fabula.app import App
 from fabula.config.settings import STATIC
 from fabula.jobs.callers import PERSON
+from fabula.library import App
 from fabula.operations.keys import audit
 from fabula.server import Address
 from quoted import CAROL, quote_many

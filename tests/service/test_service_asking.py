@@ -10,8 +10,8 @@ import httpx2
 import pytest
 
 from database import connect, wipe
-from fabula.app import App
 from fabula.config.settings import STATIC
+from fabula.library import App
 from fabula.server import Address
 from served import Served, events, served, server_of
 from stories import LIGHTHOUSE, WINTER

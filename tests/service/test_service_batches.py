@@ -12,7 +12,7 @@ import pytest
 
 from database import connect, wipe
 from endpoint import Endpoint
-from fabula.app import App
+from fabula.library import App
 from fabula.server import Address
 from served import served, server_of
 from stories import harbour_story

@@ -18,14 +18,14 @@ import pytest
 from fastapi import FastAPI
 
 from database import connect, wipe
-from fabula.app import App
-from fabula.app.shown_answer import read_answer
 from fabula.config.settings import STATIC, Settings
 from fabula.errors import BadValue, NotFound
 from fabula.graph import statements
 from fabula.graph.explore import query_names, shipped_query
 from fabula.graph.queries import FOLDER
 from fabula.graph.statements import count_levels
+from fabula.library import App
+from fabula.library.shown_answer import read_answer
 from fabula.operations import queries
 from fabula.server import Address
 from fabula.service.page.answers import lay_out

@@ -17,10 +17,10 @@ import pytest
 from database import connect, cypher, wipe
 from endless import begin_to_answer
 from endpoint import Endpoint
-from fabula.app import App
 from fabula.ask.scope import EVERYTHING
 from fabula.errors import NotFound
 from fabula.jobs.callers import Caller
+from fabula.library import App
 from fabula.operations.keys import list_keys
 from fabula.server import Address
 from served import Served, events, served, server_of

@@ -13,9 +13,9 @@ from playwright.sync_api import expect
 
 from chromium import browser, faults
 from database import connect, cypher, wipe
-from fabula.app import App
 from fabula.config.settings import STATIC
 from fabula.jobs.callers import Caller
+from fabula.library import App
 from fabula.operations.corrections import correct
 from fabula.operations.keys import audit
 from fabula.server import Address

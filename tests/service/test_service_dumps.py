@@ -15,9 +15,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from fabula.app import App
 from fabula.cli.commands.db import RESTORED
 from fabula.config.settings import Settings
+from fabula.library import App
 from fabula.server.private import PrivateServer
 from fabula.server.state import Home
 from fabula.service.core.daily_dump import WELL_MINUTES, find_next

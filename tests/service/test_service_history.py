@@ -17,9 +17,9 @@ from click.testing import CliRunner
 
 from database import connect, server_variables, wipe
 from endpoint import Endpoint
-from fabula.app import App
-from fabula.app.shown_answer import read_answer
 from fabula.cli import main
+from fabula.library import App
+from fabula.library.shown_answer import read_answer
 from fabula.models import Turn
 from fabula.server import Address
 from fabula.service.http.dependencies import Caller

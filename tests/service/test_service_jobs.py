@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from database import connect, cypher, wipe
-from fabula.app import App
 from fabula.jobs.callers import PERSON, Caller
 from fabula.jobs.job import Item
+from fabula.library import App
 from fabula.operations.keys import list_keys, make_key, revoke_key
 from fabula.server import Address
 from fabula.service.api.jobs import JobEvents

@@ -11,7 +11,7 @@ import pytest
 
 from database import cypher
 from endpoint import Endpoint
-from fabula.app import App
+from fabula.library import App
 from fabula.operations.keys import list_keys
 from fabula.server import Address
 from fabula.store import Store

@@ -11,11 +11,11 @@ from click.testing import CliRunner
 
 from database import connect, wipe
 from endpoint import Endpoint
-from fabula.app import App
 from fabula.cli import main
 from fabula.jobs.callers import PERSON
 from fabula.jobs.job import Job
 from fabula.jobs.queue import UNTOLD
+from fabula.library import App
 from fabula.models.progress import BUILD
 from fabula.server import Address
 from jobs_over_http import BASE, POLL_SECONDS, begin, books, send, until

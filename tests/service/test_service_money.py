@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from endpoint import Endpoint
-from fabula.app import App
+from fabula.library import App
 from fabula.server import Address
 from fabula.store import Store
 from jobs_over_http import BASE, begin, until

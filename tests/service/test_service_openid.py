@@ -26,9 +26,9 @@ from playwright.sync_api import expect
 
 from chromium import browser
 from database import connect, wipe
-from fabula.app import App
 from fabula.config.serving import GroupGrant, Serving, read_group_grant
 from fabula.config.settings import STATIC, Settings
+from fabula.library import App
 from fabula.operations.keys import digest
 from fabula.server import Address
 from fabula.service.application import _make_openid_login

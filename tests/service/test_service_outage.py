@@ -17,7 +17,7 @@ import pytest
 
 from database import connect, server_variables
 from fabula import StoreError
-from fabula.app import App
+from fabula.library import App
 from fabula.server import Address
 from fabula.server.private import PrivateServer
 from fabula.service.core.readiness import BUSY_SECONDS

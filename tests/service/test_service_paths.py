@@ -12,8 +12,6 @@ import httpx2
 import pytest
 
 from database import connect, cypher, wipe
-from fabula.app import App
-from fabula.app.collection import Collection
 from fabula.ask.answer import Answer
 from fabula.ask.notebook import show_answer
 from fabula.config.settings import STATIC
@@ -21,6 +19,8 @@ from fabula.errors import NotFound
 from fabula.export.bibliography import bibtex, csl
 from fabula.export.markdown import markdown
 from fabula.graph.hits import describe_place
+from fabula.library import App
+from fabula.library.collection import Collection
 from fabula.server import Address
 from fabula.service.http.dependencies import Caller
 from mcp_calls import called

@@ -14,8 +14,8 @@ import pytest
 from fastapi.routing import iter_route_contexts
 
 from database import connect, wipe
-from fabula.app import App
 from fabula.config.settings import STATIC, Settings
+from fabula.library import App
 from fabula.operations.kit import MAX_BODY_BYTES
 from fabula.operations.queries import MAX_QUERY_BODY_BYTES
 from fabula.server import Address

@@ -9,8 +9,8 @@ import httpx2
 import pytest
 
 from database import connect, wipe
-from fabula.app import App
 from fabula.config.settings import STATIC
+from fabula.library import App
 from fabula.server import Address
 from reading_model import ReadingModel, http
 from served import events, served, server_of

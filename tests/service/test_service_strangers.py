@@ -25,7 +25,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from database import connect, server_variables, wipe
-from fabula.app import App
+from fabula.library import App
 from fabula.server import Address
 from fabula.service.http.connections import ConnectionLimits, make_protocol
 from fabula.service.observe.repeats import RepeatsCounted

@@ -20,8 +20,8 @@ from mcp.client.streamable_http import streamable_http_client
 from database import connect, cypher, wipe
 from endless import begin_to_answer, think
 from endpoint import Endpoint
-from fabula.app import App
 from fabula.jobs.callers import PERSON
+from fabula.library import App
 from fabula.server import Address
 from fabula.service.http.streams import EventStream, accepts
 from fabula.service.mcp import make_mcp

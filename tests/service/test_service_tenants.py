@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.core.result import Ok
 
 from database import connect, wipe
-from fabula.app import App
 from fabula.config.settings import STATIC
+from fabula.library import App
 from fabula.server import Address
 from served import Served, served, server_of
 from stories import WINTER

@@ -11,8 +11,8 @@ import httpx2
 import pytest
 
 from database import connect, wipe
-from fabula.app import App
 from fabula.config.settings import STATIC
+from fabula.library import App
 from fabula.server import Address
 from fabula.service.http.dependencies import Caller
 from mcp_calls import called

@@ -8,7 +8,7 @@ import pytest
 
 from database import cypher
 from fabula import Settings, SettingsError
-from fabula.app import App
+from fabula.library import App
 from fabula.service.observe.requests import TextFormatter
 from fabula.service.process import serve
 from served import served

@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from database import connect, wipe
-from fabula.app import App
 from fabula.config.serving import TABLE, Serving
 from fabula.config.settings import Settings
 from fabula.jobs.uploads import MAX_ITEMS, MAX_LABEL_CHARACTERS, MIN_AGE_SECONDS, label
+from fabula.library import App
 from fabula.server import Address
 from jobs_over_http import BASE, begin, books, until
 from served import Served, served, server_of

@@ -15,10 +15,10 @@ from playwright.sync_api import expect
 from chromium import browser, faults, watch
 from database import connect, wipe
 from endpoint import Endpoint
-from fabula.app import App
 from fabula.config.serving import TABLE, Serving
 from fabula.config.settings import STATIC, Settings
 from fabula.errors import SettingsError
+from fabula.library import App
 from fabula.operations.corrections import correct
 from fabula.operations.kit import find_operations
 from fabula.server import Address

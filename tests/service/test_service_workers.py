@@ -12,8 +12,8 @@ import pytest
 
 from dask_cluster import dask_cluster
 from database import connect, wipe
-from fabula.app import App
 from fabula.config.serving import Serving
+from fabula.library import App
 from fabula.server import Address
 from served import served, server_of
 from stories import LIGHTHOUSE, WINTER

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fabula import cli
-from fabula.app.drawing import pictures
 from fabula.ask.modes import modes
 from fabula.config import settings
 from fabula.graph.installed import graphs
+from fabula.library.drawing import pictures
 from fabula.operations.kit import find_operation, operation_entries
 
 

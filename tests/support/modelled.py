@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from endpoint import Endpoint
-from fabula.app import App
-from fabula.app.collection import Collection
 from fabula.build.make import make
 from fabula.build.outcome import SilentProgress
 from fabula.build.plan import Planner
@@ -15,6 +13,8 @@ from fabula.build.values import DocumentPlan
 from fabula.config.settings import Settings
 from fabula.graph.installed import graph, graphs
 from fabula.graph.recipes import with_bases
+from fabula.library import App
+from fabula.library.collection import Collection
 from fabula.models.counted import Meter
 
 BY_A_MODEL = ("communities", "discourse", "facts")

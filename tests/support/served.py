@@ -14,8 +14,8 @@ import httpx2
 import uvicorn
 from fastapi import FastAPI
 
-from fabula.app import App
 from fabula.jobs.callers import PERSON, Role
+from fabula.library import App
 from fabula.operations.keys import make_key
 from fabula.operations.kit import Asker
 from fabula.server import Address

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from building import finish
-from fabula.app.collection import Collection
 from fabula.graph import TEXT, Owner, Part, Record
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graph.parts import chunks_of, part_of
 from fabula.graphs.entities import GRAPH as ENTITIES
+from fabula.library.collection import Collection
 from fabula.models.offline import StaticEmbedder
 from fabula.store.part_reader import read_part
 from fabula.text.document import Chunk

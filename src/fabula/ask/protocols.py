@@ -53,7 +53,7 @@ class QuestionModels(Protocol):
 class AnswerReader(StatementReader, Protocol):
     """What writing an answer reads of the graph; `fabula.store.Store` has it.
 
-    `fabula.app.across.CollectionsReader` reads several graphs.
+    `fabula.library.across.CollectionsReader` reads several graphs.
     """
 
     def sources(self, collection: str, nodes: Sequence[str]) -> dict[str, list[Source]]: ...

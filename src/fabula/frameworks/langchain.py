@@ -22,7 +22,7 @@ except ModuleNotFoundError as error:
     refuse_missing(error, "LangChain", "langchain-core")
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
 
 
 class FabulaRetriever(BaseRetriever):

@@ -19,7 +19,7 @@ except ModuleNotFoundError as error:
     refuse_missing(error, "LlamaIndex", "llama-index-core")
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
 
 
 class FabulaRetriever(BaseRetriever):

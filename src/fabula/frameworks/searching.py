@@ -12,7 +12,7 @@ from fabula.errors import FabulaError, NotFound
 from fabula.graph.hits import SHOWN_FIELDS, Hit
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
 
 Search = Callable[[str, dict[str, Any]], list[Hit]]
 """Finds hits for a question, with options of a `fabula.Query`, as `mode` and `k`."""

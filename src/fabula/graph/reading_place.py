@@ -1,6 +1,6 @@
 """The place up to which a reader has read a document, as a value.
 
-`fabula.app.reading_place` makes it from what the reader says. A store with a place
+`fabula.library.reading_place` makes it from what the reader says. A store with a place
 (`Store.within`) answers as the reader knows the document.
 """
 

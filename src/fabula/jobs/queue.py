@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, replace
 from threading import Condition
 from typing import Any, Protocol
 
-from fabula.app import App
 from fabula.config.serving import TABLE
 from fabula.errors import Conflict, Forbidden, NotFound, SettingsError
 from fabula.jobs.callers import Caller
@@ -31,6 +30,7 @@ from fabula.jobs.job import (
     read_job,
 )
 from fabula.jobs.recipes import ANY_SERVER, Recipes
+from fabula.library import App
 from fabula.store.embedding_space import refuse_other_model, refuse_reembedding
 from fabula.text.names import collection_problem, quote_name
 from fabula.text.nouns import count_noun

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fabula.app import App
 from fabula.graph import differences, fingerprint
 from fabula.jobs.job import OF_FILES, Item, Kind
 from fabula.jobs.uploads import Uploads
+from fabula.library import App
 from fabula.text.names import quote_name
 
 ANY_SERVER = ""

@@ -13,9 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fabula import tracing
-from fabula.app import App
-from fabula.app.annotating import keep_layer
-from fabula.app.collection import Collection
 from fabula.build.options import BuildOptions
 from fabula.build.outcome import Outcome
 from fabula.config.serving import Serving
@@ -47,6 +44,9 @@ from fabula.jobs.progress import JobProgress
 from fabula.jobs.queue import Jobs
 from fabula.jobs.start import document_source, find_upload
 from fabula.jobs.uploads import Uploads
+from fabula.library import App
+from fabula.library.annotating import keep_layer
+from fabula.library.collection import Collection
 from fabula.load.source import DocumentSource
 from fabula.models.batch_interface import InterfaceRefused
 from fabula.models.batch_options import BatchOptions, BatchProgress

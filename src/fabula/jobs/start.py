@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from fabula.app.annotating import refuse_layer_name
-from fabula.app.collection import Collection
 from fabula.build.outcome import Outcome
 from fabula.config.settings import Settings
 from fabula.errors import BadValue, Conflict, FabulaError, LoadError, SettingsError
@@ -21,6 +19,8 @@ from fabula.jobs.idempotency import Idempotency
 from fabula.jobs.job import Item, Job
 from fabula.jobs.queue import Jobs
 from fabula.jobs.uploads import Upload, Uploads, is_zip, label
+from fabula.library.annotating import refuse_layer_name
+from fabula.library.collection import Collection
 from fabula.load import FileContent, find_in_zip, open_stored, read_text
 from fabula.load.source import DocumentSource
 from fabula.models.batch_options import BatchOptions

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from fabula.app import App
 from fabula.errors import BadValue, Conflict, FabulaError, LoadError, NotFound, TooLarge
 from fabula.jobs.callers import Caller
 from fabula.jobs.job import Item
+from fabula.library import App
 from fabula.load import find_in_zip
 from fabula.text.names import SOURCE_FOLDER, quote_name
 

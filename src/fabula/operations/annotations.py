@@ -16,7 +16,7 @@ from fabula.text.nouns import count_noun
 
 # What imports Neo4j's driver is imported in the functions: help has to be shown without it.
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
 
 GROUP = "Annotations"
 MAX_CELL = 80
@@ -151,7 +151,7 @@ def list_annotation_layers(
         NotFound: There is no such document.
 
     """
-    from fabula.app.annotating import read_annotated
+    from fabula.library.annotating import read_annotated
     from fabula.store.annotations import read_records
 
     store = collection.store
@@ -216,7 +216,7 @@ def list_annotations(
         NotFound: There is no such document or layer.
 
     """
-    from fabula.app.annotating import read_annotated
+    from fabula.library.annotating import read_annotated
     from fabula.store.annotations import read_layers
 
     entry = collection.document(document)

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from fabula.app.shown_answer import (
+from fabula.ask.query import Query, query_options
+from fabula.errors import FabulaError, Forbidden, SpaceError
+from fabula.graph.trace import Trace
+from fabula.library.shown_answer import (
     ShownAnswer,
     ShownHits,
     limited_place,
@@ -21,19 +24,16 @@ from fabula.app.shown_answer import (
     show_hits,
     used_modes,
 )
-from fabula.ask.query import Query, query_options
-from fabula.errors import FabulaError, Forbidden, SpaceError
-from fabula.graph.trace import Trace
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.operations.kit import Asker, Mark, Parameter, operation
 
 if TYPE_CHECKING:
-    from fabula.app.across import AnswerAcross
-    from fabula.app.collection import Collection
     from fabula.ask.answer import AnswerStream
     from fabula.ask.scope import AskedTurn
+    from fabula.library.across import AnswerAcross
+    from fabula.library.collection import Collection
 
 GROUP = "Asking"
 MAX_MODES = 4
@@ -187,7 +187,7 @@ def search_across(
         NotFound: There is no such collection.
 
     """
-    from fabula.app.across import retrieve_across
+    from fabula.library.across import retrieve_across
 
     among = asker.open_all(collections)
     inquiry = Inquiry(asker, among, "search")
@@ -227,7 +227,7 @@ class BegunAnswer:
         how: dict[str, Any] = {"meter": inquiry.meter, "path": self.path, "stop": inquiry.stop}
         with inquiry.search(query.mode):
             if is_across:
-                from fabula.app.across import stream_across
+                from fabula.library.across import stream_across
 
                 turns = [each.turn for each in history]
                 self._across = stream_across(collections, query, history=turns, **how)

@@ -15,8 +15,8 @@ from fabula.operations.parameters import Document
 from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
-    from fabula.app import App
-    from fabula.app.collection import Collection
+    from fabula.library import App
+    from fabula.library.collection import Collection
 
 Hidden = Column(is_shown=False)
 

@@ -18,7 +18,7 @@ from fabula.graph.mode import Mode
 from fabula.operations.kit import Asker, Column, operation
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
 
 GROUP = "Choices"
 Hidden = Column(is_shown=False)

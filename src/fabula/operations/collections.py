@@ -15,7 +15,7 @@ from fabula.text.names import quote_name
 from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
     from fabula.store.embedding_space import Space
 
 GROUP = "Collections"

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from fabula.app.shown_answer import ShownAnswer, read_answer
 from fabula.errors import BadValue, NotFound
 from fabula.jobs.callers import PERSON
+from fabula.library.shown_answer import ShownAnswer, read_answer
 from fabula.operations.asking import WhoAsks
 from fabula.operations.kit import operation
 from fabula.operations.parameters import After
 from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
     from fabula.operations.kit import Asker
 
 ConversationId = Annotated[

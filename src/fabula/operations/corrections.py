@@ -17,8 +17,8 @@ from fabula.operations.kit import Build, Column, operation
 from fabula.operations.parameters import Document, First, Limit, Who
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
     from fabula.graph.entries import Entry
+    from fabula.library.collection import Collection
 
 ENTITIES = "entities"
 GROUP = "Corrections"
@@ -264,7 +264,7 @@ def correct(
         SettingsError: There is no such graph, or no such correction of it.
 
     """
-    from fabula.app.current_user import current_user
+    from fabula.library.current_user import current_user
     from fabula.store.decisions import read_decisions, save_decision
     from fabula.store.parts import refuse_long_line
 
@@ -319,7 +319,7 @@ def undo_correction(
         NotFound: There is no such correction.
 
     """
-    from fabula.app.current_user import current_user
+    from fabula.library.current_user import current_user
     from fabula.store.decisions import undo_decision
 
     undone = undo_decision(collection.store, collection.name, number, by or current_user())

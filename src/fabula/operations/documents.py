@@ -31,8 +31,8 @@ from fabula.text.names import quote_name, source_name
 from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
-    from fabula.app import App
-    from fabula.app.collection import Collection
+    from fabula.library import App
+    from fabula.library.collection import Collection
 
 GROUP = "Documents"
 RETRY = "`fabula ingest --retry`"

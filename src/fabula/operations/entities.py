@@ -25,8 +25,8 @@ from fabula.text.names import quote_name
 from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
     from fabula.export.graph_xml import Written
+    from fabula.library.collection import Collection
 
 GRAPH = "entities"
 MAX_NAMES = 4

@@ -13,7 +13,7 @@ from fabula.operations.kit import operation
 from fabula.operations.parameters import Document
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
 
 MAX_EXAMPLES = 5
 """Questions that are suggested at once."""

@@ -23,8 +23,8 @@ from fabula.text.nouns import count_noun
 
 # What imports Neo4j's driver is imported in the functions: help has to be shown without it.
 if TYPE_CHECKING:
-    from fabula.app import App
-    from fabula.app.collection import Collection
+    from fabula.library import App
+    from fabula.library.collection import Collection
 
 TEXT, JSON_LINES, GRAPHML = "txt", "jsonl", "graphml"
 MARKDOWN = ("", "md", "markdown")
@@ -186,7 +186,7 @@ def export_annotations(
         SettingsError: There is no such format.
 
     """
-    from fabula.app.annotating import read_annotated
+    from fabula.library.annotating import read_annotated
 
     entry = collection.document(document)
     found = find_format("", Path(format)) if "." in format else find_format(format)

@@ -16,8 +16,8 @@ from fabula.operations.kit import operation
 from fabula.operations.parameters import After
 
 if TYPE_CHECKING:
-    from fabula.app import App
     from fabula.jobs.queue import Jobs
+    from fabula.library import App
     from fabula.operations.kit import Asker
 
 GROUP = "Jobs"

@@ -53,11 +53,11 @@ from fabula.jobs.callers import PERSON, Caller, Role
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fabula.app import App
-    from fabula.app.collection import Collection
     from fabula.export.graph_xml import Written
     from fabula.jobs.ledger import Ledger
     from fabula.jobs.queue import Jobs
+    from fabula.library import App
+    from fabula.library.collection import Collection
     from fabula.models.stop import Stop
 
 GROUP = "fabula.operations"
@@ -169,7 +169,7 @@ class Asker:
 
     def open_all(self, names: Sequence[str]) -> Sequence[Collection]:
         """Return collections by their names, or all that they may see. Raises NotFound."""
-        from fabula.app.across import find_collections
+        from fabula.library.across import find_collections
 
         return self.open_several(names) if self.open_several else find_collections(self.app, names)
 

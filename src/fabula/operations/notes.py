@@ -39,7 +39,7 @@ from fabula.text.names import name_problem, quote_name
 
 # What imports Neo4j's driver is imported in the functions: help has to be shown without it.
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
 
 MAX_NOTE_CHARACTERS = 20_000
 """Of the text of a note."""
@@ -156,8 +156,8 @@ def add_note(
         NotFound: There is no such document, or the text does not have the words just once.
 
     """
-    from fabula.app.annotating import read_text_of
-    from fabula.app.current_user import current_user
+    from fabula.library.annotating import read_text_of
+    from fabula.library.current_user import current_user
     from fabula.store.annotations import edit_layer
 
     _refuse_tag(tag)
@@ -303,7 +303,7 @@ def _find_notes(
     collection: Collection, document: str, words: str
 ) -> list[tuple[Entry, list[PlacedAnnotation]]]:
     """Return documents by title, and their notes that have all of some words."""
-    from fabula.app.annotating import read_annotated
+    from fabula.library.annotating import read_annotated
     from fabula.store.annotations import read_records
 
     store = collection.store
@@ -372,7 +372,7 @@ def _place(
     collection: Collection, entry: Entry, layer: AnnotationLayer, note: Annotation
 ) -> AnnotationRow:
     """Return a note of a layer with its place in the document's present text."""
-    from fabula.app.annotating import read_text_of
+    from fabula.library.annotating import read_text_of
 
     text = read_text_of(collection.store, entry).text
     [item] = place_annotations(text, replace(layer, annotations=(note,)))

@@ -9,7 +9,7 @@ from pydantic import Field
 from fabula.operations.kit import Mark
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
 
 MAX_ROWS = 10_000
 """The largest limit of rows, in every interface."""

@@ -24,7 +24,7 @@ from fabula.operations.parameters import NamedDocument
 from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
     from fabula.store import Store
 
 GROUP = "Reading"

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from fabula.app.collection import Collection
 from fabula.export.files import Written, write_graph
 from fabula.export.until import ReadSoFar
 from fabula.graph.entries import Entry
 from fabula.graphs.annotations import ANNOTATION
+from fabula.library.collection import Collection
 from fabula.models.usage import Usage
 from fabula.operations.documents import PRIVATE_FACT
 from fabula.store.export_reader import ExportedNode, ExportedRelationship, ExportReader

@@ -22,7 +22,7 @@ from fabula.operations.parameters import OtherCollection
 from fabula.text.folding import fold_name
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
     from fabula.store.user_query import QueryTable
 
 GROUP = "Queries"

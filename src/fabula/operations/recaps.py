@@ -31,7 +31,7 @@ from fabula.text.locator import name_labels
 from fabula.text.sections import span_of_sections
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
     from fabula.store import Store
 
 GRAPH = "episodes"

@@ -14,7 +14,7 @@ from fabula.operations.parameters import NamedDocument
 from fabula.text.locator import LocatorLabels
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
 
 MAX_CHARACTER = 10**9
 """A character after the last one of any text."""

@@ -11,8 +11,8 @@ from importlib.metadata import version
 
 from fastapi import Depends, FastAPI
 
-from fabula.app import App
 from fabula.config.serving import Serving
+from fabula.library import App
 from fabula.service import api, openai, page
 from fabula.service.api import health
 from fabula.service.http import dependencies, errors

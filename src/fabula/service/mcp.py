@@ -21,10 +21,10 @@ from pydantic import BaseModel, Field
 from starlette.applications import Starlette
 
 from fabula import __version__
-from fabula.app.collection import Collection
 from fabula.errors import FabulaError, Forbidden, NotFound, did_you_mean
 from fabula.jobs.callers import Caller, Role
 from fabula.jobs.start import IngestOptions, begin_ingest, text_item
+from fabula.library.collection import Collection
 from fabula.models.stop import Stop
 from fabula.operations.kit import Operation, find_operations
 from fabula.operations.texts import read

@@ -21,14 +21,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from fabula.app.collection import Collection
-from fabula.app.shown_answer import ShownAnswer, ShownPassage, to_json
 from fabula.ask.answer import CITATION
 from fabula.ask.modes import modes
 from fabula.ask.query import USUAL_MODE
 from fabula.ask.scope import AskedTurn, QuestionScope
 from fabula.errors import FabulaError, NotFound, SettingsError, did_you_mean
 from fabula.export.markdown import describe_quotations
+from fabula.library.collection import Collection
+from fabula.library.shown_answer import ShownAnswer, ShownPassage, to_json
 from fabula.models import Prompt, Turn
 from fabula.models.counted import Meter
 from fabula.models.replies import CutReply, complete

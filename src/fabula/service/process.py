@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import uvicorn
 
-from fabula.app import App
 from fabula.config.serving import TABLE, Serving
 from fabula.errors import SettingsError
+from fabula.library import App
 from fabula.service.application import make_service
 from fabula.service.core.keys import Keys
 from fabula.service.http.admission import is_loopback

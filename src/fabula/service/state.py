@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from anyio import CapacityLimiter, to_thread
 
-from fabula.app import App
-from fabula.app.collection import Collection
 from fabula.config.serving import TABLE, Serving
 from fabula.errors import FabulaError, NotFound, ServerError, StoreError
 from fabula.jobs.audit import Audit
@@ -25,6 +23,8 @@ from fabula.jobs.recipes import Recipes
 from fabula.jobs.runner import JobServices, Runner
 from fabula.jobs.start import begin_build
 from fabula.jobs.uploads import Uploads
+from fabula.library import App
+from fabula.library.collection import Collection
 from fabula.models.budget import Budget
 from fabula.models.stop import Stop
 from fabula.operations.kit import Asker, Operation

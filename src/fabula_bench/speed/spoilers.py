@@ -23,8 +23,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 from fabula import App, Collection
-from fabula.app.annotating import read_annotated
-from fabula.app.drawing import draw_document
 from fabula.ask.modes import modes
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import NotFound
@@ -35,6 +33,8 @@ from fabula.graph.entries import Entry
 from fabula.graph.queries import read_statement
 from fabula.graph.trace import Trace
 from fabula.graphs.entities.known_until import find_called, list_entities
+from fabula.library.annotating import read_annotated
+from fabula.library.drawing import draw_document
 from fabula.operations.passages import Direction, neighbours
 from fabula.operations.texts import read as read_text
 from fabula.store.part_reader import read_part

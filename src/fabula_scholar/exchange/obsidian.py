@@ -27,7 +27,7 @@ from fabula.text.document import Document
 from fabula.text.names import file_name
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
 
 FOLDERS = {"person": "Characters", "place": "Places"}
 """What entities of other types are not written as."""
@@ -168,7 +168,7 @@ def write_vault(notes: Mapping[str, str], folder: Path) -> int:
 def _export(collection: Collection, document: str, out: Path) -> Written:
     if not document:
         raise SettingsError("A vault has notes of one document: name it.")
-    from fabula.app.annotating import read_annotated
+    from fabula.library.annotating import read_annotated
 
     store, entry = collection.store, collection.document(document)
     text = read_annotated(store, entry)

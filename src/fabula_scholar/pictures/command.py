@@ -87,7 +87,7 @@ def command(
     With --story: its events along the text, with a row for each person and place, with times and
     reasons that the text gives, with causal links between passages, and with a table.
     """
-    from fabula.app.drawing import refuse_undrawable
+    from fabula.library.drawing import refuse_undrawable
     from fabula_scholar.pictures.plotting import plot
 
     refuse_undrawable(out)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from fabula.app.collection import Collection
-from fabula.app.drawing import TREES, draw_document, refuse_undrawable
 from fabula.errors import FabulaError
 from fabula.graph.hits import Hit
+from fabula.library.collection import Collection
+from fabula.library.drawing import TREES, draw_document, refuse_undrawable
 from fabula.text.names import file_name
 from fabula_scholar.pictures.shared.png import has_fonts
 

@@ -12,7 +12,7 @@ from fabula.graph.structure import TextStructure
 from fabula_scholar.words.concordance import WordText
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
     from fabula.store import Store
 
 
@@ -57,7 +57,7 @@ def read_corpus(collection: Collection, document: str = "") -> Corpus:
         return Corpus(collection.store, [collection.document(document)])
     entries = list(collection.documents())
     if not entries:
-        from fabula.app.catalogue import empty_collection_error
+        from fabula.library.catalogue import empty_collection_error
 
         raise empty_collection_error(collection.name)
     return Corpus(collection.store, entries)

@@ -26,7 +26,7 @@ from fabula_scholar.words.concordance import (
 from fabula_scholar.words.corpus import Corpus, CorpusText, read_corpus, read_reference
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
 
 GROUP = "Words"
 MAX_GRAMS = 10_000_000

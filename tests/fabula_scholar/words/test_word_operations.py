@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from database import connect, wipe
-from fabula.app import App
-from fabula.app.collection import Collection
 from fabula.cli import main
 from fabula.config.settings import STATIC
 from fabula.errors import BadValue, NotFound
+from fabula.library import App
+from fabula.library.collection import Collection
 from fabula.server import Address
 from fabula_scholar.words.operations import (
     collocates,

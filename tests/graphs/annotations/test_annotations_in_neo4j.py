@@ -14,13 +14,13 @@ from click.testing import CliRunner, Result
 
 from database import connect, cypher, name_server, wipe
 from fabula import Fabula
-from fabula.app.annotating import read_text_of
 from fabula.build import plan
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadValue, NotFound
 from fabula.export.web_annotation import collection_json, read_annotations
 from fabula.graph.annotations import Annotation
+from fabula.library.annotating import read_text_of
 from fabula.operations.annotations import list_annotation_layers, remove_layer
 from fabula.operations.documents import remove_document, rename_document
 from fabula.operations.exports import export_annotations
@@ -259,7 +259,7 @@ def test_a_hundred_thousand_annotations_come_back_from_the_graph(
 def check_many(fabula: Fabula, folder: Path, count: int) -> None:
     """Import, build, export: each annotation has its characters at each step."""
     novel = (resources.files("fabula.texts") / "a-christmas-carol.txt").read_text("utf-8")
-    many = fabula.app.collection("many")
+    many = fabula.library.collection("many")
     many.ingest_text(novel[: 8 * count], source="n.txt", title="Novel", language="en")
     text = read_text_of(many.store, many.document("Novel")).text
     drawn = random.Random(36)

@@ -18,7 +18,7 @@ from fabula.export.annotation_formats import annotation_formats
 from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
 
 FORMATS = annotation_formats()
 

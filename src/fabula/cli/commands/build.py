@@ -15,9 +15,9 @@ from fabula.cli.shared.screen import notice_offline
 from fabula.config.settings import Settings
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
     from fabula.build.options import BuildOptions
     from fabula.build.outcome import Outcome
+    from fabula.library.collection import Collection
 
 
 @click.command(

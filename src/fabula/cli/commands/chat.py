@@ -26,8 +26,8 @@ from fabula.export.files import refuse_special_file, replace_file
 from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
     from fabula.ask.answer import AnswerStream
+    from fabula.library.collection import Collection
 
 PROMPT = "> "
 ALL_DOCUMENTS = "all"
@@ -85,7 +85,7 @@ class ChatSession:
     """A conversation in the terminal: reads lines, prints answers and runs commands."""
 
     def __init__(self, collection: Collection) -> None:
-        from fabula.app.catalogue import empty_collection_error
+        from fabula.library.catalogue import empty_collection_error
 
         if not (documents := collection.store.count(collection.name)[0]):
             raise empty_collection_error(collection.name)

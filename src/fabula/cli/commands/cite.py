@@ -17,8 +17,8 @@ from fabula.config.settings import Settings
 from fabula.errors import NotFound
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
     from fabula.export.bibliography import CitedPlaces
+    from fabula.library.collection import Collection
 
 
 @click.command(
@@ -66,8 +66,8 @@ def command(
     and --place of a single document. --last and --at also say which printed pages or numbered lines
     are cited, where a document has them; --at takes what `fabula read --at` does.
     """
-    from fabula.app.catalogue import empty_collection_error
     from fabula.export.bibliography import CitedPlaces, bibtex, csl
+    from fabula.library.catalogue import empty_collection_error
 
     if last and documents:
         raise click.UsageError("Name documents or give --last, not both.")
@@ -88,7 +88,7 @@ def command(
         # An answer over several collections cites documents of each.
         names = {each.document: each.collection or answer.collection for each in answer.citations}
         with open_collection(settings) as fabula:
-            owners = {id: fabula.app.collection(name) for id, name in names.items()}
+            owners = {id: fabula.library.collection(name) for id, name in names.items()}
             if format == "webannotation":
                 print_json(_citations(owners, answer))
                 return

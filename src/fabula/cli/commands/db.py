@@ -204,8 +204,8 @@ def compact(settings: Settings) -> None:
     it has ended. The same command continues it if it was stopped. Fabula's own server merges its
     segments by itself.
     """
-    from fabula.app import App
     from fabula.cli.shared.progress import BuildProgress
+    from fabula.library import App
 
     with (
         show_server_progress() as report,

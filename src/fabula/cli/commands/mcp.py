@@ -22,7 +22,7 @@ def command(settings: Settings) -> None:
     with explain_missing_extra():
         import anyio
 
-        from fabula.app import App
+        from fabula.library import App
         from fabula.service.http.dependencies import PERSON
         from fabula.service.mcp import make_mcp
         from fabula.service.state import ServiceState

@@ -25,12 +25,12 @@ from fabula.text.names import EVERYTHING
 from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
-    from fabula.app import App
-    from fabula.app.collection import Collection
     from fabula.ask.answer import Answer, AnswerStream
     from fabula.ask.query import Query
     from fabula.graph.entries import Entry
     from fabula.graph.trace import Trace
+    from fabula.library import App
+    from fabula.library.collection import Collection
     from fabula.models.usage import Usage
     from fabula.operations.asking import BegunAnswer
 
@@ -98,8 +98,8 @@ def command(
 
     A dash reads the question from standard input. `fabula search` shows the passages alone.
     """
-    from fabula.app.across import find_collections
     from fabula.ask.query import Query
+    from fabula.library.across import find_collections
     from fabula.operations.asking import BegunAnswer
 
     _refuse_contradictions(across, dry_run, as_markdown, as_json, explain, show_context)
@@ -174,7 +174,7 @@ def _answer(
     for name, why in about.get("left_out", {}).items():
         echo(f"Left out: collection {name}. {why}", err=True)
     if form == "json":
-        from fabula.app.shown_answer import to_json
+        from fabula.library.shown_answer import to_json
 
         shown = begun.show()
         keep_question(query, stream.answer, collection, across)

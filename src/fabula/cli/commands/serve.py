@@ -33,7 +33,7 @@ def command(host: str | None, port: int | None, open_it: bool, settings: Setting
     other options are settings in the table `serve`: `fabula settings` lists them.
     """
     with explain_missing_extra():
-        from fabula.app import App
+        from fabula.library import App
         from fabula.service.process import serve
 
     settings = _with_address(settings, host, port)

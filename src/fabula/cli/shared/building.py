@@ -19,10 +19,10 @@ from fabula.models.usage import Usage, describe_usage
 from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
     from fabula.build.cluster import WorkerCluster
     from fabula.build.options import BuildOptions
     from fabula.build.outcome import Outcome
+    from fabula.library.collection import Collection
     from fabula.models.batch_options import BatchOptions
 
 Opener = Callable[[Settings], AbstractContextManager["Collection"]]
@@ -181,8 +181,8 @@ def _estimate(
     *,
     can_compare: bool,
 ) -> None:
-    from fabula.app.collection import Collection
     from fabula.cli.shared.estimate import ECONOMY, show_estimate
+    from fabula.library.collection import Collection
     from fabula.models.batch_estimate import BatchEstimate
 
     counts = BatchEstimate(settings.batch_min_tokens, settings.batch_min_calls)

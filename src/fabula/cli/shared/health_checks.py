@@ -7,9 +7,9 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from fabula.app.collection import Collection
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import FabulaError
+from fabula.library.collection import Collection
 from fabula.models.endpoint.address import redact_url
 from fabula.models.providers import LOCAL, split_provider
 from fabula.packages import BESIDE, describe_missing

@@ -26,8 +26,8 @@ from fabula.server.state import Home
 if TYPE_CHECKING:
     from filelock import FileLock
 
-    from fabula.app.collection import Collection
     from fabula.ask.query import Query
+    from fabula.library.collection import Collection
 
 log = logging.getLogger(__name__)
 MAX_CITATIONS = MAX_QUESTION = 200

@@ -13,15 +13,15 @@ from fabula.config.connect import private_server
 from fabula.server import Address
 
 if TYPE_CHECKING:
-    from fabula.app import App, Fabula
-    from fabula.app.collection import Collection
     from fabula.config.settings import Settings
+    from fabula.library import App, Fabula
+    from fabula.library.collection import Collection
 
 
 @contextmanager
 def open_collection(settings: Settings) -> Iterator[Fabula]:
     """Open the collection of the settings; if the private server has to be started, show that."""
-    from fabula.app import Fabula
+    from fabula.library import Fabula
 
     with show_server_progress() as report, Fabula(settings, report=report) as fabula:
         yield fabula
@@ -30,7 +30,7 @@ def open_collection(settings: Settings) -> Iterator[Fabula]:
 @contextmanager
 def open_app(settings: Settings) -> Iterator[App]:
     """Open what all collections share; if the private server has to be started, show that."""
-    from fabula.app import App
+    from fabula.library import App
 
     with show_server_progress() as report, App(settings, report=report) as app:
         yield app

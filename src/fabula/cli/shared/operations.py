@@ -37,9 +37,9 @@ from fabula.operations.kit import (
 )
 
 if TYPE_CHECKING:
-    from fabula.app import App
-    from fabula.app.collection import Collection
     from fabula.config.settings import Settings
+    from fabula.library import App
+    from fabula.library.collection import Collection
 
 
 SUFFIXES = (".csv", ".json")
@@ -221,7 +221,7 @@ def _write_graph(
 
 
 def _make_asker(app: App) -> Asker:
-    from fabula.app.current_user import current_user
+    from fabula.library.current_user import current_user
 
     return Asker(current_user(), app, app.collections, app.collection)
 

@@ -7,8 +7,8 @@ from functools import partial
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
-from fabula.app.shown_answer import ShownAnswer, format_json
 from fabula.jobs.idempotency import Idempotency
+from fabula.library.shown_answer import ShownAnswer, format_json
 from fabula.models.stop import Stop
 from fabula.service.core import asking
 from fabula.service.core.asking import Question, QuestionAcross

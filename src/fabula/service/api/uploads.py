@@ -13,7 +13,6 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fabula.app.shown_answer import format_json
 from fabula.jobs.idempotency import Idempotency
 from fabula.jobs.job import Item, Job
 from fabula.jobs.start import (
@@ -28,6 +27,7 @@ from fabula.jobs.start import (
     text_item,
 )
 from fabula.jobs.uploads import Upload, label
+from fabula.library.shown_answer import format_json
 from fabula.models.usage import Usage
 from fabula.service.api.jobs import respond_accepted
 from fabula.service.core.errors import Problem

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from fabula.app.collection import Collection
-from fabula.app.shown_answer import (
+from fabula.ask.query import Query, query_options
+from fabula.ask.scope import AskedTurn
+from fabula.errors import FabulaError, Forbidden, first_problem
+from fabula.export.citations import citations_json, cite_quotes
+from fabula.library.collection import Collection
+from fabula.library.shown_answer import (
     ShownAnswer,
     ShownPassage,
     ShownStep,
     limited_place,
     list_steps,
 )
-from fabula.ask.query import Query, query_options
-from fabula.ask.scope import AskedTurn
-from fabula.errors import FabulaError, Forbidden, first_problem
-from fabula.export.citations import citations_json, cite_quotes
 from fabula.operations.asking import OPTIONS, BegunAnswer, Name
 from fabula.operations.conversations import begin_conversation
 from fabula.operations.kit import Asker

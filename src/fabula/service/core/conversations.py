@@ -7,17 +7,17 @@ import uuid
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from fabula.app.shown_answer import ShownAnswer, format_json, read_answer
 from fabula.ask.scope import AskedTurn, QuestionScope
 from fabula.errors import StoreError
+from fabula.library.shown_answer import ShownAnswer, format_json, read_answer
 from fabula.models import Turn
 from fabula.operations.conversations import unknown_conversation
 from fabula.service.core.errors import Problem
 
 if TYPE_CHECKING:
-    from fabula.app import App
     from fabula.jobs.callers import Caller
     from fabula.jobs.idempotency import Idempotency
+    from fabula.library import App
 
 RETRY_AFTER_SECONDS = 2
 """The Retry-After for an answer that is still being written."""

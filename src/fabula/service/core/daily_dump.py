@@ -20,8 +20,8 @@ from fabula.config.connect import private_server
 from fabula.errors import FabulaError
 
 if TYPE_CHECKING:
-    from fabula.app import App
     from fabula.config.serving import Serving
+    from fabula.library import App
     from fabula.service.core.maintenance import Maintenance
     from fabula.service.core.supervisor import Supervisor
     from fabula.service.observe.metrics import Metrics

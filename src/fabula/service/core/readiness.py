@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from anyio import CapacityLimiter, to_thread
 
-from fabula.app import App
 from fabula.errors import FabulaError, StoreError
+from fabula.library import App
 from fabula.service.core.maintenance import Outage
 from fabula.store import schema
 

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from typing import Literal
 from urllib.parse import urlsplit
 
-from fabula.app import App
 from fabula.config.connect import private_server, reconnect
 from fabula.errors import DatabaseDown, FabulaError
+from fabula.library import App
 from fabula.service.core.maintenance import Maintenance, Outage
 
 LOG = logging.getLogger("fabula.service")

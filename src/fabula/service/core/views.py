@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fabula.app.collection import Collection
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
+from fabula.library.collection import Collection
 from fabula.text.names import quote_name
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Depends, FastAPI, Request
 from starlette.middleware.cors import CORSMiddleware
 
-from fabula.app.collection import Collection
 from fabula.errors import Forbidden
 from fabula.jobs.callers import PERSON, ROLES, Caller, Role
+from fabula.library.collection import Collection
 from fabula.service.core.views import document_of
 from fabula.service.http.admission import Admission
 from fabula.service.http.parameters import ReadUntil

@@ -13,10 +13,10 @@ from fastapi.responses import FileResponse, Response
 from pydantic import AfterValidator
 from starlette.background import BackgroundTask
 
-from fabula.app.collection import Collection
-from fabula.app.drawing import draw_document, find_picture, refuse_undrawable
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
+from fabula.library.collection import Collection
+from fabula.library.drawing import draw_document, find_picture, refuse_undrawable
 from fabula.models.counted import Meter
 from fabula.operations.kit import FileResult
 

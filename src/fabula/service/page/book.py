@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
-from fabula.app.reading import CHARACTERS, SPAN, find_span
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.installed import parent_statements
 from fabula.graph.reading_place import MAX_PLACE
 from fabula.graph.structure import TextStructure
+from fabula.library.reading import CHARACTERS, SPAN, find_span
 from fabula.store import Store
 from fabula.text.names import quote_name
 

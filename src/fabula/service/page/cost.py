@@ -8,8 +8,8 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import Response
 
-from fabula.app.collection import Collection
 from fabula.jobs.start import Estimate, cost_by_batches
+from fabula.library.collection import Collection
 from fabula.service.http.dependencies import Caller
 from fabula.service.page.rendering import show
 from fabula.service.state import ServiceState

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from fabula.app.collection import Collection
+from fabula.library.collection import Collection
 
 MAX_CHOICES = 300
 """Documents in a list to choose from; with more there is a text field instead."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fabula.app.collection import Collection
 from fabula.graph.entries import Entry
+from fabula.library.collection import Collection
 from fabula.service.http.addresses import address
 
 

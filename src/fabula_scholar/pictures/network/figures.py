@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from fabula.app.drawing import refuse_without
 from fabula.graph import TEXT, Edge, Node
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit
 from fabula.graph.parts import chunks_of
 from fabula.graph.trace import Trace, TraceStep
 from fabula.graphs.entities.labels import ENTITY, FROM_CHUNK, RELATION, SOURCE, TARGET
+from fabula.library.drawing import refuse_without
 from fabula.store import Store
 from fabula.text.document import Chunk
 from fabula_scholar.pictures.network.communities import (

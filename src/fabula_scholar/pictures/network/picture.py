@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from fabula.app.drawing import Drawing, Picture, Search
 from fabula.graph.entries import Entry
+from fabula.library.drawing import Drawing, Picture, Search
 from fabula.store import Store
 from fabula_scholar.pictures.network.communities import find_groups
 from fabula_scholar.pictures.network.figures import read_network, read_walked

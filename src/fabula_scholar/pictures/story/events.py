@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fabula.app.drawing import refuse_without
 from fabula.errors import NotFound
 from fabula.graph import TEXT, Edge, Node
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit
 from fabula.graph.parts import chunks_of
 from fabula.graphs.entities.labels import ENTITY
+from fabula.library.drawing import refuse_without
 from fabula.store import Store
 from fabula.text.document import Chunk
 from fabula.text.names import quote_name

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fabula.app.drawing import Drawing, Picture, Search
 from fabula.graph.entries import Entry
+from fabula.library.drawing import Drawing, Picture, Search
 from fabula.store import Store
 from fabula_scholar.pictures.shared.picture_parts import DISCOURSE
 from fabula_scholar.pictures.shared.png import svg_or_png

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fabula.app.drawing import Drawing, Picture, Search
 from fabula.graph.entries import Entry
 from fabula.graphs.aspects import GRAPH
+from fabula.library.drawing import Drawing, Picture, Search
 from fabula.store import Store
 from fabula_scholar.pictures.shared.png import svg_or_png
 from fabula_scholar.pictures.trees.layout import lay_out

@@ -14,7 +14,7 @@ from fabula.operations.parameters import Document, Limit, NamedDocument, Who
 from fabula_sections import CYPHER
 
 if TYPE_CHECKING:
-    from fabula.app.collection import Collection
+    from fabula.library.collection import Collection
 
 
 @dataclass(frozen=True)

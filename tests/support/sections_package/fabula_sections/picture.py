@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from fabula.app.drawing import Drawing, Picture, Search
 from fabula.graph.entries import Entry
+from fabula.library.drawing import Drawing, Picture, Search
 from fabula.store import Store
 from fabula.store.part_reader import read_parts
 from fabula_scholar.pictures.shared.png import svg_or_png

@@ -18,7 +18,6 @@ from anyio import to_thread
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
-from fabula.app.collection import Collection
 from fabula.config.settings import OFFLINE
 from fabula.errors import LoadError, SpaceError
 from fabula.graph.installed import graphs as installed_graphs
@@ -34,6 +33,7 @@ from fabula.jobs.start import (
     text_item,
 )
 from fabula.jobs.uploads import Upload, label
+from fabula.library.collection import Collection
 from fabula.load import SUFFIXES, readable_suffixes
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.usage import sum_usage

@@ -10,12 +10,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from fabula.app.collection import Collection
-from fabula.app.shown_answer import ShownAnswer
 from fabula.ask.query import query_options
 from fabula.errors import FabulaError, SettingsError, SpaceError
 from fabula.graph import TEXT
 from fabula.graph.installed import graphs
+from fabula.library.collection import Collection
+from fabula.library.shown_answer import ShownAnswer
 from fabula.models.prefixes import split_space_name
 from fabula.models.stop import Stop
 from fabula.operations import asking as operations

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Form, Path, Request
 from fastapi.responses import RedirectResponse, Response
 
-from fabula.app.collection import Collection
 from fabula.errors import FabulaError
 from fabula.graph.entries import Entry
+from fabula.library.collection import Collection
 from fabula.operations.corrections import Corrected, find_corrections
 from fabula.operations.entities import Entity, EntityCard
 from fabula.operations.entities import entities as list_entities

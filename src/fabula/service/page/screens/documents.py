@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, get_args
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from fabula.app.collection import Collection
 from fabula.graph import TEXT
 from fabula.graph.entries import Entry
+from fabula.library.collection import Collection
 from fabula.operations.documents import Order, find_documents
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Reader, State, VisibleCollection

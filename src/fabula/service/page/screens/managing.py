@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from fabula.app.collection import Collection
 from fabula.ask.mode_runs import count_parts
 from fabula.errors import BadValue, FabulaError, Forbidden
 from fabula.graph import TEXT
@@ -28,6 +27,7 @@ from fabula.jobs.start import (
     estimate_reembed,
     estimate_retry,
 )
+from fabula.library.collection import Collection
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.prefixes import split_space_name
 from fabula.operations.choices import lacks_model, title_of

@@ -13,10 +13,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from fabula.app.collection import Collection
 from fabula.errors import FabulaError
 from fabula.graph.entries import Entry
 from fabula.graph.reading_place import MAX_PLACE
+from fabula.library.collection import Collection
 from fabula.operations import notes
 from fabula.operations.annotations import AnnotationRow, Annotations
 from fabula.operations.exports import WEB_ANNOTATION

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
-from fabula.app.collection import Collection
 from fabula.errors import FabulaError
+from fabula.library.collection import Collection
 from fabula.operations.kit import (
     Mark,
     Operation,

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from fabula.app.collection import Collection
-from fabula.app.drawing import pictures, refuse_without
 from fabula.graph.entries import Entry
+from fabula.library.collection import Collection
+from fabula.library.drawing import pictures, refuse_without
 from fabula.operations.corrections import find_corrections
 from fabula.operations.entities import entities as list_entities
 from fabula.operations.passages import OutlinedSummary, outline

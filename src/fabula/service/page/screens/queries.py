@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from fabula.app.collection import Collection
 from fabula.errors import FabulaError
 from fabula.export.cells import format_cell, format_csv
 from fabula.graph.explore import query_names, shipped_query
 from fabula.graph.hits import NO_LIMIT
 from fabula.graph.statements import MAX_CHARACTERS
+from fabula.library.collection import Collection
 from fabula.operations.kit import find_operation
 from fabula.operations.queries import (
     QueryDescription,

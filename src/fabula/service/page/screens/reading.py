@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from fabula.app.collection import Collection
 from fabula.graph.annotations import NOTES
 from fabula.graph.entries import Entry
 from fabula.graph.reading_place import MAX_PLACE
 from fabula.graphs.episodes.recap import By
+from fabula.library.collection import Collection
 from fabula.operations.recaps import recap as tell
 from fabula.operations.texts import MAX_CHARACTER
 from fabula.service.core.views import document_of

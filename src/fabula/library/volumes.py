@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fabula.app.catalogue import find_document
-from fabula.app.reading_place import check_place
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
+from fabula.library.catalogue import find_document
+from fabula.library.reading_place import check_place
 from fabula.load.chapters import chapter_number
 
 if TYPE_CHECKING:

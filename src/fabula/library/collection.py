@@ -10,8 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from fabula.app.catalogue import Documents, empty_collection_error, find_document
-from fabula.app.resources import Resources
 from fabula.ask import answering
 from fabula.ask.answer import Answer, AnswerStream
 from fabula.ask.history import latest_turns
@@ -35,6 +33,8 @@ from fabula.graph.recipes import (
     differences_of,
 )
 from fabula.graph.trace import Trace
+from fabula.library.catalogue import Documents, empty_collection_error, find_document
+from fabula.library.resources import Resources
 from fabula.models import Turn
 from fabula.models.counted import Meter
 from fabula.models.stop import Stop
@@ -51,9 +51,6 @@ from fabula.text.names import name_problem, quote_name
 # What no question needs is imported in the methods that use it: `fabula query` imports this module,
 # and takes longer to import than to answer.
 if TYPE_CHECKING:
-    from fabula.app.annotating import ImportedAnnotations
-    from fabula.app.reading import Reading
-    from fabula.app.volumes import ReadVolumes
     from fabula.ask.retrieve import RetrievalResult
     from fabula.build.options import BuildOptions
     from fabula.build.outcome import Outcome
@@ -62,6 +59,9 @@ if TYPE_CHECKING:
     from fabula.export.files import Written
     from fabula.export.until import ReadSoFar
     from fabula.graph.explore import AnalystQuery
+    from fabula.library.annotating import ImportedAnnotations
+    from fabula.library.reading import Reading
+    from fabula.library.volumes import ReadVolumes
     from fabula.load.source import DocumentSource
     from fabula.models.progress import Progress
     from fabula.store import Store
@@ -214,8 +214,8 @@ class Collection:
 
         It isn't restricted to what was read.
         """
-        from fabula.app.catalogue import find_only_document
-        from fabula.app.reading_place import check_place, find_reading_place
+        from fabula.library.catalogue import find_only_document
+        from fabula.library.reading_place import check_place, find_reading_place
 
         check_place(place)
         store = self.store.whole
@@ -570,7 +570,7 @@ class Collection:
             NotFound: There is no such document or place, or it comes after what was read.
 
         """
-        from fabula.app.reading import read
+        from fabula.library.reading import read
 
         return read(self.store, self.document(document), str(at))
 
@@ -586,7 +586,7 @@ class Collection:
         """
         if document or not place or self.place:
             return None
-        from fabula.app.volumes import find_read_volumes
+        from fabula.library.volumes import find_read_volumes
 
         return find_read_volumes(self.store, self.name, place)
 
@@ -632,8 +632,8 @@ class Collection:
             StoreError: Neo4j refuses it.
 
         """
-        from fabula.app.catalogue import refuse_missing
         from fabula.graph.explore import COLLECTION
+        from fabula.library.catalogue import refuse_missing
         from fabula.store.user_query import run_user_query
 
         if COLLECTION in {parameter.name for parameter in query.parameters}:
@@ -796,8 +796,8 @@ class Collection:
         It returns the query and the filters, with that document if there is one; what
         `document_of_follow_up` says; and the title of the document if it was added here.
         """
-        from fabula.app.volumes import MIN_VOLUMES
         from fabula.ask.follow_up import document_of_follow_up
+        from fabula.library.volumes import MIN_VOLUMES
 
         if filters.document or filters.volumes:
             return query, filters, None, ""  # the reader said where to look
@@ -887,8 +887,8 @@ class Collection:
             SettingsError: There is no such format.
 
         """
-        from fabula.app.annotating import keep_layer
         from fabula.export.annotation_formats import find_format, read_annotation_files
+        from fabula.library.annotating import keep_layer
 
         paths = [Path(file) for file in files]
         found = find_format(format, paths[0])

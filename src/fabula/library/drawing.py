@@ -9,12 +9,12 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
-from fabula.app.collection import Collection
 from fabula.errors import FabulaError, NotFound, did_you_mean
 from fabula.graph.entries import Entry
 from fabula.graph.hits import Hit
 from fabula.graph.installed import load
 from fabula.graph.trace import Trace
+from fabula.library.collection import Collection
 from fabula.models.counted import Meter
 from fabula.packages import describe_missing
 from fabula.store import Store

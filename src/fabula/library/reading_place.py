@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 
-from fabula.app.reading import CHARACTERS, SPAN, find_labelled, find_sections
 from fabula.errors import InvalidPlace, NotFound
 from fabula.graph.entries import Entry
 from fabula.graph.reading_place import MAX_PLACE, ReadingPlace
 from fabula.graph.structure import TextStructure
+from fabula.library.reading import CHARACTERS, SPAN, find_labelled, find_sections
 from fabula.store import Store
 from fabula.text.names import quote_name
 

@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from database import connect, server_variables, wipe
-from fabula.app import App
-from fabula.app.shown_answer import ShownAnswer, format_json, read_answer, show_answer, to_json
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.graph.trace import Trace
+from fabula.library import App
+from fabula.library.shown_answer import ShownAnswer, format_json, read_answer, show_answer, to_json
 from fabula.server import Address
 from mcp_calls import called
 from served import Served, events, served, server_of

@@ -24,8 +24,8 @@ from fabula.models.counted import Meter
 from fabula.models.stop import Stop
 
 if TYPE_CHECKING:
-    from fabula.app import App
-    from fabula.app.collection import Collection
+    from fabula.library import App
+    from fabula.library.collection import Collection
     from fabula.store import Store
 
 LOG = logging.getLogger("fabula")

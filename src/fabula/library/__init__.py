@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from fabula.app.collection import Collection
-from fabula.app.resources import Resources
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.errors import NotFound
+from fabula.library.collection import Collection
+from fabula.library.resources import Resources
 from fabula.models.budget import Budget
 from fabula.models.counted import UsageCounter
 from fabula.store.embedding_space import Space
 
 if TYPE_CHECKING:
-    from fabula.app.across import AnswerAcross, HitsAcross
     from fabula.ask.query import Query
     from fabula.export.collection_file import CollectionFile
     from fabula.export.files import Written
     from fabula.graph.trace import Trace
+    from fabula.library.across import AnswerAcross, HitsAcross
     from fabula.models.counted import Meter
     from fabula.models.progress import Progress
     from fabula.models.stop import Stop
@@ -123,7 +123,7 @@ class App(Resources):
             FabulaError: No collection could be searched.
 
         """
-        from fabula.app.across import find_collections, retrieve_across
+        from fabula.library.across import find_collections, retrieve_across
 
         chosen = find_collections(self, collections)
         return retrieve_across(chosen, question, meter, stop, **options)
@@ -157,7 +157,7 @@ class App(Resources):
             FabulaError: No collection could be searched.
 
         """
-        from fabula.app.across import find_collections, stream_across
+        from fabula.library.across import find_collections, stream_across
 
         chosen = find_collections(self, collections)
         return stream_across(chosen, question, meter=meter, path=path, stop=stop, **options)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fabula.app.volumes import order_volumes, read_up_to
 from fabula.graph.entries import Entry
+from fabula.library.volumes import order_volumes, read_up_to
 
 
 def volume(title: str, published: str = "") -> Entry:

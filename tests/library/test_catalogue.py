@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from cases import for_each
-from fabula.app.catalogue import find_document
 from fabula.errors import NotFound
+from fabula.library.catalogue import find_document
 from fabula.store import Store
 from fabula.text import ids
 from graphs import DIMENSIONS, MODEL, put, small_graph

@@ -10,10 +10,10 @@ from click.testing import CliRunner, Result
 
 from database import cypher
 from fabula import Fabula
-from fabula.app.reading import MARGIN_CHARACTERS, Lines, Reading
 from fabula.cli import main
 from fabula.errors import NotFound
 from fabula.graph.hits import Hit, shown_fields
+from fabula.library.reading import MARGIN_CHARACTERS, Lines, Reading
 from fabula.store import Store
 
 CHAPTERS = ("The Harbour", "The Mill", "The Church")

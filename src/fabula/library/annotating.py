@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fabula.app.current_user import current_user
 from fabula.errors import BadValue, LoadError, NotFound
 from fabula.export.annotated_text import AnnotatedText, PlacedLayer, merge_findings
 from fabula.export.annotation_formats import AnnotationFormat
@@ -26,6 +25,7 @@ from fabula.graph.installed import graphs
 from fabula.graph.method import BuildText
 from fabula.graph.parts import chunks_of, document_of
 from fabula.graph.parts_until import restrict_parts
+from fabula.library.current_user import current_user
 from fabula.load import sandbox
 from fabula.models.stop import Stop
 from fabula.store.annotations import edit_layer, read_layers

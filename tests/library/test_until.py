@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from cases import for_each
 from database import connect, cypher, server_variables, wipe
 from fabula import App, Collection
-from fabula.app.drawing import draw_document
 from fabula.ask.mode_runs import prepare_modes
 from fabula.ask.modes import modes
 from fabula.ask.query import Query
@@ -27,6 +26,7 @@ from fabula.graph.installed import graphs
 from fabula.graph.mode import Mode
 from fabula.graph.trace import Trace
 from fabula.graphs.entities.known_until import find_called, list_entities
+from fabula.library.drawing import draw_document
 from fabula.models.counted import Meter
 from fabula.operations.notes import list_notes
 from fabula.server import Address
