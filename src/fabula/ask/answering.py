@@ -272,10 +272,8 @@ def _is_part(chunk: Hit, passage: Hit) -> bool:
 def _answer_by_mode(
     query: Query, filters: Filters, context: Sequence[Passage], runs: Sequence[ModeRun]
 ) -> AnswerPieces | None:
-    """Begin the mode's own answer, if it has one.
-
-    Several modes together have none, and none is given for several volumes: it would read others.
-    """
+    """Begin the mode's own answer, if it has one."""
+    # Several modes together have none; for several volumes, it would read others.
     if len(runs) != 1 or not context or filters.volumes:
         return None
     [run] = runs
@@ -292,13 +290,11 @@ def _answer_by_model(
     trace: Trace,
     history: Sequence[Turn],
 ) -> AnswerPieces:
-    """Answer by one call to the chat model; without passages, no model is asked.
-
-    A model that refuses the passages as too long for its window is given fewer of them.
-    """
+    """Answer by one call to the chat model; without passages, no model is asked."""
     if not context:
         yield Reply(NO_ANSWER)
         return
+    # A model that refuses the passages as too long for its window is given fewer of them.
     for attempt in range(MAX_SHORTENINGS + 1):
         pieces = models.answerer(meter).answer(
             query.question,

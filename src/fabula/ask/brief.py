@@ -64,16 +64,13 @@ def write_brief(
 
 
 def _of_document(tops: Sequence[Hit], budget: int) -> tuple[str, list[Hit]]:
-    """Return the beginnings of a document's top summaries that fit, and the summaries.
-
-    They are grouped by aspect, the most telling aspect first. The summaries of one aspect, each of
-    a stretch of the text, share what is left.
-    """
+    """Return the beginnings of a document's top summaries that fit, and the summaries."""
     texts: list[str] = []
     used: list[Hit] = []
     for _, group in groupby(tops, key=lambda top: top.aspect):
         of_aspect = list(group)
         for place, top in enumerate(of_aspect):
+            # The summaries of one aspect, each of a stretch of the text, share what is left.
             share = budget // (len(of_aspect) - place)
             if share < MIN_SUMMARY_TOKENS:
                 break

@@ -119,17 +119,14 @@ def _choose_sentences(
 
 
 def _sort_by_text(chosen: Sequence[list[ContextSentence]]) -> list[list[ContextSentence]]:
-    """Return passages, each as its sentences, in the order of the text.
-
-    Records of a graph (an entity, a relation, a report) rest on many places. They keep their order,
-    and come before the text.
-    """
+    """Return passages, each as its sentences, in text order, a graph's records first."""
     documents = list(dict.fromkeys(sentences[0].hit.document for sentences in chosen))
     records = {label.lower() for graph in graphs().values() for label in graph.elements}
 
     def place(sentences: Sequence[ContextSentence]) -> tuple[int, int, int, int, str]:
         hit = sentences[0].hit
         if hit.kind in records:
+            # A record rests on many places, so that it has none of its own.
             return (0, 0, 0, 0, "")
         return (1, documents.index(hit.document), hit.start, -hit.level, hit.id)
 
@@ -161,16 +158,14 @@ def _are_joinable(first: Hit, second: Hit) -> bool:
 def _join(
     first: Sequence[ContextSentence], second: Sequence[ContextSentence]
 ) -> list[ContextSentence]:
-    """Return the sentences of two neighbouring chunks as those of one hit.
-
-    It has the id and the score of the better chunk: no node is both of them.
-    """
+    """Return the sentences of two neighbouring chunks as those of one hit."""
     hit, neighbour = first[0].hit, second[0].hit
     # The white space between them, of which only the length is known.
     space = "\n" * (neighbour.start - hit.end)
     *begun, last = first
     if last.end == len(hit.text):
         first = (*begun, replace(last, end=last.end + len(space)))
+    # It has the id and the score of the better chunk: no node is both of them.
     whole = replace(
         max(hit, neighbour, key=lambda chunk: chunk.score),
         start=hit.start,
@@ -290,10 +285,7 @@ def score_words(question: str, sentences: Sequence[ContextSentence]) -> Scores:
 
 
 def _are_neighbours(sentences: Sequence[ContextSentence]) -> NDArray[np.bool_]:
-    """Return whether each sentence but the last is followed by the next one in the text.
-
-    The next one may be in another chunk. Shape (sentences - 1,).
-    """
+    """Return whether each sentence is followed by the next in the text, shape (sentences - 1,)."""
     pairs = pairwise(sentences)
     return np.array([_end(first) == _start(second) for first, second in pairs], np.bool_)
 

@@ -67,11 +67,7 @@ def answer_offline(
 def _find_asked_for(
     question: str, passages: Sequence[Passage], filters: Filters, store: AnswerReader
 ) -> list[Hit]:
-    """Return chunks that the form of a question asks for, whatever the search has found.
-
-    They are the first chunks that name what is to be defined, the last ones that name somebody of
-    whose fate it asks, or the last ones of the book, last first.
-    """
+    """Return chunks that the form of a question asks for, whatever the search has found."""
     is_restricted = (
         filters.aspects or filters.lowest > 0 or "chunk" not in (*filters.kinds, "chunk")
     )
@@ -90,6 +86,7 @@ def _find_asked_for(
     words = [_alternatives(name) for name in names]
     if not all(words):
         return []
+    # For a definition the first chunks that name it; for a fate or an ending the last ones.
     rows = store.read(
         read_statement("core/find_edge_chunks"),
         filters,
@@ -140,10 +137,8 @@ def rate_sentences(form: QuestionForm, hit: Hit) -> float:
 
 
 def _alternatives(name: str) -> list[str]:
-    """Return the folded forms by which a chunk names somebody, each between spaces.
-
-    A name with a capital is also named by its last word.
-    """
+    """Return the folded forms by which a chunk names somebody, each between spaces."""
+    # A name with a capital is also named by its last word.
     forms = [name, *([name.split()[-1]] if name.istitle() else [])]
     folded = (" ".join(search_words(form)) for form in forms)
     return [f" {form} " for form in dict.fromkeys(folded) if form]
@@ -161,10 +156,8 @@ def _find_titled(question: str, passages: Sequence[Passage]) -> list[str]:
 
 
 def _chunks_of(context: Sequence[Passage], store: AnswerReader, filters: Filters) -> list[Passage]:
-    """Return the chunks of a context or, if it has none, those that its passages rest on.
-
-    Only a chunk can be quoted as the book prints it.
-    """
+    """Return the chunks of a context or, if it has none, those that its passages rest on."""
+    # Only a chunk can be quoted as the book prints it.
     chunks = [passage for passage in context if passage.hit.kind == "chunk"]
     if chunks or not context:
         return chunks

@@ -134,10 +134,7 @@ def _statements(file: str) -> list[str]:
 
 
 def _refuse_unfit(loaded: Mapping[str, Graph[Any]]) -> None:
-    """Raise SettingsError for graphs that can't work together.
-
-    No two may share a label, which says what a node is: each would find the other's nodes.
-    """
+    """Raise SettingsError for graphs that can't work together."""
     owners = dict.fromkeys(LABELS, "Fabula itself")
     for name, graph in sorted(loaded.items()):
         if graph.name != name or name == TEXT:
@@ -156,6 +153,7 @@ def _refuse_unfit(loaded: Mapping[str, Graph[Any]]) -> None:
             raise SettingsError(
                 f"The graph {name!r}, a document's, rests on {own[0]!r}, which is a collection's."
             )
+        # A label says what a node is: two that share one would find each other's nodes.
         for label in (*graph.passages, *graph.elements):
             if label in owners:
                 raise SettingsError(

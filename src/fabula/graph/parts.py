@@ -202,12 +202,10 @@ def piece_of(
 
 
 def _gap_node(owner: Owner, gap: Gap, chunks: Mapping[str, Chunk]) -> Node:
-    """The node of a gap, at the place of the chunks that it is about.
-
-    A gap of a collection's own part has no place in a text.
-    """
+    """The node of a gap, at the place of the chunks that it is about."""
     what = json.dumps(gap.properties, sort_keys=True)
     place: dict[str, Any] = {}
+    # A gap of a collection's own part has no place in a text.
     if owner.document:
         below = [chunks[id] for id in gap.sources]
         place = {

@@ -668,11 +668,7 @@ def _korean_value(number: str) -> int:
 
 
 def _looks_like_title(line: str) -> bool:
-    """Whether a line is capitalised and not a sentence.
-
-    It may end like a sentence only if every long word is capitalised. In scripts without capitals,
-    it is a line that does not end like a sentence.
-    """
+    """Whether a line is capitalised and no sentence, or, if uncased, does not end like one."""
     if _is_uncased(line):
         return line[-1] not in ".,;:!?؟؛،।॥。，" and len(line) <= 60
     if not (line[0].isupper() or line[0].isdigit()):
@@ -683,6 +679,7 @@ def _looks_like_title(line: str) -> bool:
         return False
     long = [word for word in re.findall(r"\w+", line) if len(word) > 3]
     capital = all(word[0].isupper() or word[0].isdigit() for word in long)
+    # It may end like a sentence only if every long word is capitalised.
     return capital and len(line.split()) > 1 if line[-1] in ".!?" else True
 
 
@@ -698,10 +695,7 @@ def _bare(line: str) -> str:
 
 
 def _split_keyword(word: str) -> tuple[str, str]:
-    """A keyword and the number that is written without a space after it, as 'บทที่' and '๑'.
-
-    The number is '' if there is none.
-    """
+    """A keyword and the number written right after it, as 'บทที่' and '๑'; '' if there is none."""
     keywords = _words().keywords
     if word in keywords:
         return word, ""

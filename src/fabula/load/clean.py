@@ -75,13 +75,10 @@ def tidy(text: str) -> str:
 
 
 def _read_controls(text: str) -> str:
-    """Read controls as the quotation marks and dashes that Windows has at their places.
-
-    They are in texts that were taken for Latin-1. Of them, the next line may be one, unless the
-    text has other line ends.
-    """
+    """Read controls, as in texts taken for Latin-1, as the marks that Windows has there."""
     if text.isascii():
         return text
+    # The control for the next line may be one, unless the text has other line ends.
     text, is_windows = text.translate(WINDOWS_CONTROLS), _WINDOWS_ONLY.search(text) is not None
     return text.translate({_NEXT_LINE: "…"}) if is_windows or "\n" in text else text
 

@@ -237,12 +237,9 @@ def _by_mark(data: bytes) -> DecodedText | None:
 
 
 def _utf16(data: bytes) -> str:
-    """The byte order of UTF-16 without a mark; '' if `data` is something else.
-
-    Its spaces and line ends have zero bytes, which other text has not. In the wrong byte order,
-    some of its characters do not exist.
-    """
+    """The byte order of UTF-16 without a mark; '' if `data` is something else."""
     sample = data[:_SAMPLE_BYTES]
+    # Its spaces and line ends have zero bytes; in the wrong order, some characters do not exist.
     if b"\0" not in sample:
         return ""
     best_count, best_order = _MIN_ASCII_SHARE * len(sample) / 2, ""
@@ -497,11 +494,7 @@ _BOXES = ("\u2500", "\u259f")
 
 
 def _implausible(text: str) -> float:
-    """The share of characters beyond ASCII that hardly any text has at their place.
-
-    These are signs, drawings of boxes and capitals within words, letters of two scripts in a word,
-    and characters that do not exist.
-    """
+    """The share of characters beyond ASCII that hardly any text has there, as capitals in words."""
     weight = 0.0
     total = 0
     kinds = [_kind(char) for char in text]

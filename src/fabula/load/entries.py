@@ -113,10 +113,7 @@ def address_title(text: str) -> str:
 
 @functools.cache
 def _date_pattern() -> re.Pattern[str]:
-    """A date at the beginning of a folded paragraph.
-
-    The group 'line' is what there is if the paragraph has nothing else, and 'title' the title.
-    """
+    """A date at the beginning of a folded paragraph; the group 'title' is an entry's title."""
     months = "|".join(sorted({fold(name) for name in _MONTHS.split()}, key=len, reverse=True))
     days = "|".join(sorted({fold(name) for name in _DAYS.split()}, key=len, reverse=True))
     weekday = rf"(?:{days})\b"
@@ -138,6 +135,7 @@ def _date_pattern() -> re.Pattern[str]:
     )
     korean = r"(?:\d{4}년\s?)?\d{1,2}월\s?\d{1,2}일(?:\s?\(?\w요일\)?)?(?: \S{1,6}$)?"
     dates = rf"(?:{introduced}|{year}[.,]? {date}|{numeric}|{han}|{korean})"
+    # The group 'line' is what there is if the paragraph has nothing else.
     return re.compile(
         # A line of its own: the date, and a place, an hour or a remark in brackets.
         rf"(?P<title>(?P<line>(?:{dates}(?:[,.]? ?\([^()]{{1,40}}\)"

@@ -88,12 +88,10 @@ def _paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
 def _read_colophon(
     body: list[str], metadata: Mapping[str, str]
 ) -> tuple[list[str], Mapping[str, str]]:
-    """The text without the rule above the colophon of Wolne Lektury, and its facts.
-
-    There the author is in the first line, and the title in the next one.
-    """
+    """The text without the rule above the colophon of Wolne Lektury, and its metadata."""
     while body and (not body[-1].strip() or _RULE.fullmatch(body[-1])):
         body.pop()
+    # There the author is in the first line, and the title in the next one.
     author, title = [*(line.strip() for line in body if line.strip()), "", ""][:2]
     short = len(author) < _MAX_AUTHOR_CHARACTERS and len(title) < 2 * _MAX_AUTHOR_CHARACTERS
     facts = {"title": title, "author": author} if short else {}

@@ -168,11 +168,7 @@ def _volumes(headings: Sequence[_Heading]) -> set[int]:
 def _title_page(
     headings: Sequence[_Heading], texts: Sequence[str], title: str, author: str
 ) -> set[int]:
-    """The blocks that are headings of a title page: the author's name, the title with a subtitle.
-
-    A chapter may be called after both, so these have hardly any text below them, unless they say
-    'by'. A title with a number behind a colon is that of a volume.
-    """
+    """The blocks that are headings of a title page: the author's name, the title with subtitle."""
     surname = author.casefold().split()[-1:]
     front: set[int] = set()
     for heading, gap in zip(headings, _gaps(headings, texts), strict=True):
@@ -180,10 +176,12 @@ def _title_page(
         is_author = bool(author) and _comparable(name) == _comparable(author)
         is_byline = name != heading.title and name.casefold().split()[-1:] == surname
         before, _, subtitle = heading.title.partition(":")
+        # A title with a number behind a colon is that of a volume.
         is_title = _comparable(before) == _comparable(title) and not _is_numbered(subtitle)
         is_front = is_byline or is_author or is_title
         # In other languages, the name of a chapter may begin as a line with the author does.
         is_sure = is_byline and heading.title[:2].casefold() == "by"
+        # A chapter may be called after both, but it has text below it.
         if is_sure or (is_front and gap < _MIN_CHAPTER_CHARACTERS):
             front.add(heading.index)
     return front
@@ -372,12 +370,7 @@ def _length(text: str) -> int:
 
 
 def _remove_contents(headings: list[_Heading], texts: Sequence[str]) -> list[_Heading]:
-    """The headings without those of a table of contents: a run with no text between them.
-
-    The last heading of a run may be real, if it is not repeated later or if the next one continues
-    its numbers. Directly above it may be those of what it is the first chapter of, as a part and a
-    book.
-    """
+    """The headings without those of a table of contents: a run with no text between them."""
     last = {heading.key: position for position, heading in enumerate(headings)}
     paths = _paths(headings)
     last_path = {path: position for position, path in enumerate(paths)}
@@ -413,10 +406,7 @@ def _paths(headings: Sequence[_Heading]) -> list[tuple[str, ...]]:
 
 
 def _are_short_chapters(run: Sequence[_Heading], texts: Sequence[str]) -> bool:
-    """Whether headings with little text between them are those of short chapters.
-
-    Unlike the lines of a table of contents, most have sentences below them.
-    """
+    """Whether most headings of a run have sentences below them, unlike a table of contents."""
     with_text = sum(
         heading.end < below.index and bool(_SENTENCE_END.search(texts[heading.end]))
         for heading, below in pairwise(run)
@@ -553,20 +543,18 @@ def _depths(headings: Sequence[_Heading]) -> list[tuple[int, int]]:
 
 
 def _tiers(headings: Sequence[_Heading]) -> dict[str, int]:
-    """The depth of each kind of heading, from 0.
-
-    Volumes, books and parts are inside each other in any order: of which there are fewer, that is
-    outside. A part may also be one of a chapter: then its numbers begin again in most chapters.
-    """
+    """The depth of each kind of heading, from 0."""
     counts = Counter(heading.kind for heading in headings if heading.kind not in _UNRANKED)
     ranks = {heading.kind: heading.rank for heading in headings if heading.kind in counts}
     keys: dict[str, tuple[int, int, int]] = {}
     for kind, rank in ranks.items():
+        # Volumes, books and parts are inside each other in any order: the fewer are outside.
         nests = rank <= _NESTING_RANKS
         keys[kind] = (0, counts[kind], rank) if nests else (rank, 0, 0)
     chapters_first = next(
         (h.kind for h in headings if h.rank == _CHAPTER_RANK and h.kind in counts), ""
     )
+    # A part may also be one of a chapter: then its numbers begin again in most chapters.
     for kind in [kind for kind, rank in ranks.items() if rank == _NESTING_RANKS]:
         starts = sum(heading.kind == kind and heading.value == 1 for heading in headings)
         if chapters_first and starts > 1 and 2 * starts > counts[chapters_first]:
@@ -596,11 +584,7 @@ def _add_titles(
     stated_only: bool = False,
     same_level: bool = False,
 ) -> list[_Heading]:
-    """Add to headings without a title the title in the block below, if it is one.
-
-    A line in mixed case counts as a title only if most such headings have one below them; below a
-    single heading it may be the chapter's first sentence.
-    """
+    """Add to headings without a title the title in the block below, if it is one."""
     by_index = {heading.index: heading for heading in headings}
 
     def is_free(index: int) -> bool:
@@ -612,6 +596,7 @@ def _add_titles(
     # Chapters that have text right below them say nothing of headings that have another heading.
     numbers = [heading for heading in numbers if not stated_only or is_free(heading.end)]
     below = [texts[heading.end] for heading in numbers]
+    # Below a single heading, a line in mixed case may be the chapter's first sentence.
     usual = sum(map(_is_subtitle, below)) > 0.6 * len(below)
     with_titles: list[_Heading] = []
     used_as_title: set[int] = set()

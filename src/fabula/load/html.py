@@ -234,12 +234,8 @@ def page(text: str, source: str, page_labels: Mapping[str, str] | None = None) -
 
 
 def _remove_strays(text: str) -> str:
-    """Remove end tags that end nothing from a page with many of them.
-
-    For each of them the parser searches all open elements: a megabyte took a minute. Some are not
-    recognised here, as those after an end tag that has ended two elements. So a page with very many
-    open tags is flattened.
-    """
+    """Remove end tags that end nothing from a page with many; flatten one that nests too deeply."""
+    # For each of them the parser searches all open elements: a megabyte took a minute.
     opened: Counter[str] = Counter()
     strays = depth = deepest = 0
 
@@ -262,17 +258,14 @@ def _remove_strays(text: str) -> str:
         return tag[0]
 
     cleaned = _TAG.sub(keep, text)
+    # Some strays are not recognised above, as those after an end tag that has ended two elements.
     if deepest > _MAX_DEPTH:
         return _flatten(text)
     return cleaned if strays > _MAX_STRAYS else text
 
 
 def _flatten(text: str) -> str:
-    """Remove the tags that do not matter here, and all that would be open beyond _MAX_DEPTH.
-
-    The text and its paragraphs stay: a block's tag that is nested too deeply becomes an empty
-    paragraph.
-    """
+    """Remove the tags that do not matter here, and all that would be open beyond _MAX_DEPTH."""
     opened: defaultdict[str, list[bool]] = defaultdict(list)
     depth = 0
 
@@ -296,6 +289,7 @@ def _flatten(text: str) -> str:
                 opened[name] = [is_kept]
         if is_kept:
             return tag[0]
+        # A block that is nested too deeply still divides paragraphs.
         return "<p></p>" if is_block else ""
 
     return _WHOLE_TAG.sub(keep, text)
@@ -814,10 +808,8 @@ class _BlockBuilder:
 
 
 def _separator(style: str) -> str:
-    """What is between inline text and an element that its style puts apart; '' if it does not.
-
-    A dropped initial floats, and belongs to its word.
-    """
+    """What is between inline text and an element that its style puts apart; '' if it does not."""
+    # A dropped initial floats, and belongs to its word.
     if "float:" in style:
         return ""
     return "\n" if "display:block" in style else " " if "position:absolute" in style else ""

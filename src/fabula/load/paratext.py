@@ -177,16 +177,14 @@ def _mark_pages(block: Block, left_out: Counter[str]) -> Block:
 
 
 def _remove_page_numbers(blocks: Sequence[Block], left_out: Counter[str]) -> Iterator[Block]:
-    """Remove blocks that are numbers and count up, if a good part of them divide sentences.
-
-    Numbers of chapters never do, and those of stanzas hardly ever.
-    """
+    """Remove blocks that are numbers and count up, if a good part of them divide sentences."""
     numbers = {
         index: int(page[1])
         for index, block in enumerate(blocks)
         if (page := _PAGE.fullmatch(without_marks(block.text)))
     }
     values = list(numbers.values())
+    # Numbers of chapters never divide one, and those of stanzas hardly ever.
     dividing = sum(_divides_sentence(blocks, index) for index in numbers)
     is_series = len(values) >= _MIN_COUNT and values == sorted(set(values))
     if not (is_series and dividing >= _MIN_DIVIDING_SHARE * len(values)):
@@ -216,11 +214,7 @@ def _divides_sentence(blocks: Sequence[Block], index: int) -> bool:
 def _remove_running_heads(
     blocks: Sequence[Block], left_out: Counter[str], *, title: str
 ) -> Iterator[Block]:
-    """Remove repetitions of the book's title or a chapter's that are a printed page's.
-
-    They have page numbers that count up, or divide sentences. A cry of the hero's name does
-    neither, and ends in a mark that the title has not.
-    """
+    """Remove repetitions of the book's title or a chapter's that are a printed page's."""
     names = {_bare(title), *(_bare(block.heading) for block in blocks)} - {""}
     page = [without_marks(block.text) for block in blocks[:_TITLE_PAGE_BLOCKS]]
     title_page = {_bare(line) for text in page for line in text.split("\n") if line.isupper()}
@@ -236,6 +230,7 @@ def _remove_running_heads(
     for name, places in heads.items():
         numbered = {index: number for index, number in places.items() if number}
         values = [int(number) for number in numbered.values()]
+        # A cry of the hero's name neither counts up nor divides sentences.
         counts_up = len(values) > 1 and values == sorted(set(values))
         dividing = sum(_divides_sentence(blocks, index) for index in places)
         if (
@@ -382,16 +377,14 @@ def _is_short(line: str) -> bool:
 
 
 def _remove_makers_notes(blocks: Sequence[Block], left_out: Counter[str]) -> Iterator[Block]:
-    """Remove the notes of the makers of the file at its beginning and its end.
-
-    A note within the text may be the author's, and so may one that is not about the file.
-    """
+    """Remove the notes of the makers of the file at its beginning and its end."""
     texts = [without_marks(block.text) for block in blocks]
     remaining = sum(map(len, texts))
     front = 0
     ends: dict[int, int] = {}
     """Where the note ends in each block that has one, in characters."""
     for index, text in enumerate(texts):
+        # A note within the text may be the author's.
         is_front = index < _FRONT_BLOCKS and front <= _FRONT_CHARACTERS
         is_end = remaining <= _END_CHARACTERS and not is_front
         if index not in ends and (is_front or is_end) and is_makers_note(text):
@@ -411,11 +404,7 @@ def _remove_makers_notes(blocks: Sequence[Block], left_out: Counter[str]) -> Ite
 
 
 def _note_ends(texts: Sequence[str], start: int, *, at_end: bool) -> dict[int, int]:
-    """Where a maker's note ends in each block that has a part of it.
-
-    Nothing if it may be the author's: it is not about the file, or the text goes on after it though
-    it is at the end.
-    """
+    """Where a maker's note ends in each block that it is in; {} if it may be the author's."""
     ends = _bracket_ends(texts, start) if texts[start].startswith("[") else {}
     if not ends:
         ends = {start: len(texts[start])}
@@ -433,6 +422,7 @@ def _note_ends(texts: Sequence[str], start: int, *, at_end: bool) -> dict[int, i
     is_last = all(
         not text.strip() or is_makers_note(text) or _ABOUT_THE_FILE.search(text) for text in rest
     )
+    # It may be if it is not about the file, or if the text goes on after it at the end.
     return ends if _ABOUT_THE_FILE.search(note) and (is_last or not at_end) else {}
 
 

@@ -210,10 +210,7 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
 
 
 def _read_pages(reader: PdfReader, source: str) -> tuple[list[list[_Line]], list[str]]:
-    """The lines of all pages, and warnings about those that can't be read.
-
-    Raises the error of the last of them if no page has text.
-    """
+    """The lines of all pages and warnings of broken ones; raise the last error if none has text."""
     from pypdf.errors import DependencyError, PyPdfError
 
     pages: list[list[_Line]] = []
@@ -506,10 +503,7 @@ def _remove_edges(
 
 
 def _chapter_number_sizes(pages: Sequence[Sequence[_Line]]) -> set[float]:
-    """The sizes of type, larger than the text's, of numbers at edges that don't count the pages.
-
-    They are the headings of chapters that begin on a new page, as 'XII' and '- 2 -'.
-    """
+    """The sizes of type, larger than the text's, of numbers at edges that don't count the pages."""
     sizes: Counter[float] = Counter()
     offsets: defaultdict[float, Counter[int]] = defaultdict(Counter)
     for index, page in enumerate(pages):
@@ -520,6 +514,7 @@ def _chapter_number_sizes(pages: Sequence[Sequence[_Line]]) -> set[float]:
                 numeral = numeral_line(number[1].upper())
                 offsets[line.size][(numeral.value if numeral else 0) - index] += 1
     text_size = max(sizes, key=lambda size: sizes[size], default=0.0)
+    # They are the headings of chapters that begin on a new page, as 'XII' and '- 2 -'.
     return {
         size
         for size, counts in offsets.items()
@@ -613,11 +608,8 @@ def _join_initials(lines: Sequence[_Line]) -> list[_Line]:
 
 
 def _leading(lines: Sequence[_Line]) -> float:
-    """The usual distance of two lines of a paragraph; 0 if nothing shows it.
-
-    A line that begins with a small letter goes on with the one above. On a page of short speeches,
-    most distances are those between paragraphs.
-    """
+    """The usual distance of two lines of a paragraph; 0 if nothing shows it."""
+    # Lines in lower case go on; of short speeches, most distances are those between paragraphs.
     gaps = [
         gap
         for above, line in pairwise(lines)
@@ -630,10 +622,7 @@ def _leading(lines: Sequence[_Line]) -> float:
 
 
 def _find_starts(page: Sequence[_Line], leading: float) -> list[_Line]:
-    """The lines of a page with those that begin paragraphs by a gap above them, or an indent.
-
-    `leading` is the usual distance of the lines of paragraphs; 0 if it is not known.
-    """
+    """Mark lines that begin paragraphs by a gap or an indent; `leading` is 0 if it is not known."""
     sizes = Counter(line.size for line in page if line.size)
     if not sizes:
         return list(page)
@@ -661,14 +650,11 @@ def _find_starts(page: Sequence[_Line], leading: float) -> list[_Line]:
 
 
 def _indent(line: _Line, lefts: Counter[int], continued: Counter[int], em: float) -> float:
-    """How many ems a line begins right of where the lines of its column do; 0 if it doesn't.
-
-    Where speeches are short, most lines are the first of their paragraph, but the `continued`
-    ones, which begin with a small letter, are not.
-    """
+    """How many ems a line begins right of where the lines of its column do; 0 if it doesn't."""
     if line.x is None or not em:
         return 0.0
     place = round(line.x)
+    # Of short speeches most lines are the first, but the `continued`, in lower case, are not.
     indents = (
         (line.x - left) / em
         for left, n in lefts.items()
@@ -679,12 +665,10 @@ def _indent(line: _Line, lefts: Counter[int], continued: Counter[int], em: float
 
 
 def _goes_on(above: _Line | None, line: _Line, indent: float) -> bool:
-    """Whether an indented line goes on with the one above, as those of a stanza or a quotation.
-
-    Lines of a conversation may be indented alike, too, but each of them ends a sentence.
-    """
+    """Whether an indented line goes on with the one above, as those of a stanza or a quotation."""
     if above is None or above.x is None or line.x is None or abs(above.x - line.x) >= 1:
         return False
+    # Lines of a conversation may be indented alike, too, but each of them ends a sentence.
     return indent > _MAX_FIRST_INDENT or not _SENTENCE_END.search(above.text)
 
 
@@ -821,12 +805,7 @@ def _prose(lines: Sequence[_Line]) -> list[str]:
 
 
 def _paragraphs(lines: Sequence[_Line]) -> Iterator[str]:
-    """The lines with a blank one where a paragraph ends.
-
-    That is where the page shows it, by an indent or a gap; or else after a short line that ends a
-    sentence. The heading of a chapter, and a title in the line below it, are paragraphs of their
-    own.
-    """
+    """The lines with a blank one where a paragraph ends: by indents, gaps or short last lines."""
     lengths = sorted(len(line.text) for line in lines)
     longest = lengths[int(0.9 * len(lengths))] if lengths else 0
     full_length = 0.8 * longest
@@ -852,6 +831,7 @@ def _paragraphs(lines: Sequence[_Line]) -> Iterator[str]:
         paragraph.append(f"{line.mark}{text}")
         title = is_below_heading and is_short and subtitle_line(text)
         ends = not is_shown and is_short and _SENTENCE_END.search(text)
+        # A chapter's heading, and a title in the line below it, are paragraphs of their own.
         if heading or title or ends:
             yield separator.join(paragraph)
             yield ""

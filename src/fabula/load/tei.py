@@ -295,10 +295,7 @@ class _Edition:
 
 
 def _join_heads(root: Element) -> None:
-    """Join the headings of a division, as its number and its title, into one of several lines.
-
-    One that has a number of its own, as 'CHAPTER I' below 'BOOK ONE', stays a heading.
-    """
+    """Join the headings of a division, as its number and its title, into one of several lines."""
     for division in root.iter():
         if not local_name(division).startswith("div"):
             continue
@@ -312,6 +309,7 @@ def _join_heads(root: Element) -> None:
                 # What follows a heading directly as text is not below a title of several lines.
                 first = None
             elif first is None or _has_number("".join(child.itertext())):
+                # One with a number of its own, as 'CHAPTER I' below 'BOOK ONE', stays a heading.
                 first = child
             else:
                 division.remove(child)

@@ -160,11 +160,9 @@ def _find_date(root: Element, header: Element, source: Element | None) -> str:
 
 
 def _sources_of_date(source: Element) -> list[Element]:
-    """Where the date of the text may be stated, the most telling place first.
-
-    A file made from a web page describes that as well, with the date when it was put there.
-    """
+    """Where the date of the text may be stated, the most telling place first."""
     books = list(source.iter())
+    # A file made from a web page also has the date when that page was put there.
     typed = [book for kind in _FIRST_SOURCES for book in books if book.get("type") == kind]
     return [*typed, *elements(source, "imprint"), source]
 

@@ -97,10 +97,7 @@ def paragraphs(text: str, is_heading: Callable[[str], bool]) -> Iterator[str]:
 
 
 def _is_double_spaced(blocks: Sequence[Sequence[str]]) -> bool:
-    """Whether there is a blank line between any two lines of wrapped prose.
-
-    Then hardly any line ends a sentence, and many of those that don't go on in lower case.
-    """
+    """Whether there is a blank line between any two lines of wrapped prose."""
     if len(blocks) < _MIN_DOUBLE_SPACED or any(len(block) > 1 for block in blocks):
         return False
     lines = [block[0].strip() for block in blocks]
@@ -109,6 +106,7 @@ def _is_double_spaced(blocks: Sequence[Sequence[str]]) -> bool:
         return False
     full = sum(_width(line) >= _FULL_SHARE * width for line in lines)
     too_long = sum(_width(line) > _LONG_LINE_FACTOR * width for line in lines)
+    # Then hardly any line ends a sentence, and many of the others go on in lower case.
     goes_on = sum(
         after[0].islower() and _SENTENCE_END.search(line) is None for line, after in pairwise(lines)
     )
@@ -210,11 +208,7 @@ def _split_block(
 def _wide_starts(
     block: Sequence[str], style: _LineStyle, is_heading: Callable[[str], bool]
 ) -> list[int]:
-    """The numbers of lines that begin paragraphs of Chinese or Japanese.
-
-    There a paragraph begins with a space, often without a blank line above it, and a heading may
-    be between two paragraphs.
-    """
+    """The numbers of lines that begin paragraphs of Chinese or Japanese."""
     wide = sum(_HAS_WIDE.search(line) is not None for line in block)
     if len(block) < 2 or 2 * wide < len(block):
         return []
@@ -223,6 +217,7 @@ def _wide_starts(
         return []
     if not style.width:
         return [] if _is_wide_stanza(block) else list(range(1, len(block)))
+    # A paragraph begins with a space there, and a heading may be between two paragraphs.
     edge = min(*map(_indent, block), style.edge)
     return [
         index
@@ -261,13 +256,10 @@ def _indented_starts(block: Sequence[str], style: _LineStyle) -> list[int]:
 def _undivided_starts(
     block: Sequence[str], style: _LineStyle, is_heading: Callable[[str], bool]
 ) -> list[int]:
-    """The numbers of lines that begin paragraphs in a long run of lines without blank lines.
-
-    Some tools remove all blank lines of a wrapped file. There a paragraph ends with a sentence in a
-    line that had room for the next word, and headings are lines of their own.
-    """
+    """The numbers of lines that begin paragraphs in a long run of lines without blank lines."""
     if not style.width or len(block) < _MIN_UNDIVIDED_LINES:
         return []
+    # Some tools remove all blank lines: a paragraph then ends in a line with room for a word.
     lines = [line.strip() for line in block]
     capitals = sum(line.lstrip(_OPENING)[:1].isupper() for line in lines)
     if capitals >= _MIN_VERSE_CAPITALS * len(lines):
@@ -314,10 +306,7 @@ def _unwrap_lines(block: Sequence[str], style: _LineStyle) -> str:
 
 
 def _is_prose(block: Sequence[str], style: _LineStyle, indented: bool) -> bool:
-    """Whether a paragraph's lines were broken because of their width, as in prose.
-
-    Lines of verse are short for the file, or begin with capitals.
-    """
+    """Whether a paragraph's lines were broken because of their width, as in prose."""
     breaks = len(block) - 1
     divided = sum(ends_divided(before, after) for before, after in pairwise(block))
     if divided >= max(_MIN_DIVIDED, _MIN_DIVIDED_SHARE * breaks):
@@ -330,6 +319,7 @@ def _is_prose(block: Sequence[str], style: _LineStyle, indented: bool) -> bool:
     full = _WIDE_FULL_SHARE if is_wide else _FULL_SHARE
     if sum(_width(line) >= full * style.width for line in block[:-1]) < _FULL_SHARE * breaks:
         return False
+    # Lines of verse are short for the file, or begin with capitals.
     capitals = sum(map(_starts_capital, block[1:]))
     if capitals < breaks / 2 or (not style.verse and not indented and capitals < max(3, breaks)):
         return True

@@ -374,16 +374,14 @@ class BatchRounds:
             query["after"] = text_or_empty(listed[-1].get("id"))
 
     def _look(self, row: BatchRow, *, is_cancelled: bool = False) -> None:
-        """Ask where a batch is, and take in what it brought once it has ended.
-
-        With `is_cancelled`, a batch that the endpoint does not know has ended.
-        """
+        """Ask where a batch is, and take in what it brought once it has ended."""
         path = f"/batches/{row.remote}"
         try:
             remote = self._read_batch(f"GET {path}", self._request("GET", path), row.remote)
         except InterfaceRefused as error:
             if error.status != 404:
                 raise
+            # With `is_cancelled`, a batch that the endpoint does not know has ended.
             self._take_unknown(row, is_cancelled=is_cancelled)
             return
         progress = _progress_of(remote)
@@ -425,10 +423,7 @@ class BatchRounds:
                     )
 
     def _take_in(self, row: BatchRow, progress: dict[str, Any], files: Sequence[str]) -> bool:
-        """Save what the lines of a batch brought, and free its calls without an answer.
-
-        It returns False, and does neither, where a file is missing that may come yet.
-        """
+        """Save what a batch brought and free its other calls; False if a file may yet come."""
         store = self.calls.store
         lines, gone = self._lines(row, progress, files)
         if gone and not (row.status in ENDED and _is_overdue(row)):
@@ -481,10 +476,7 @@ class BatchRounds:
         return answers, tried, strange
 
     def _read_line(self, row: BatchRow, id: str, line: dict[str, Any]) -> tuple[int, Any] | None:
-        """Return the status and the body that a line answers a call with.
-
-        None if it says nothing, or an error that may be gone at the next try.
-        """
+        """Return the status and body that a line has for a call; None if a new try may help."""
         response = object_or_empty(line.get("response"))
         status, body = response.get("status_code"), response.get("body")
         if status == 200 and isinstance(body, dict):
@@ -515,10 +507,7 @@ class BatchRounds:
     def _lines(
         self, row: BatchRow, progress: dict[str, Any], files: Sequence[str]
     ) -> tuple[list[dict[str, Any]], bool]:
-        """Return the lines of the files of a batch, and whether one of the files is gone.
-
-        A line that can't be read is an empty object.
-        """
+        """Return the lines of a batch's files, {} for a bad one, and whether a file is gone."""
         lines: list[dict[str, Any]] = []
         is_gone = False
         for number, file in enumerate(files):
@@ -569,10 +558,7 @@ class BatchRounds:
         raise ModelError(f"{row.endpoint} refused the batch {row.remote} of {row.model}: {why}")
 
     def _split(self, row: BatchRow, why: str) -> None:
-        """Take apart a batch that is too large, and remember how large one may be.
-
-        One call that is refused alone is answered by that.
-        """
+        """Take apart a batch that is too large, and remember how large one may be."""
         store = self.calls.store
         if row.lines == 1:
             [id] = store.ids(row.number)
@@ -581,6 +567,7 @@ class BatchRounds:
                 # What is at the endpoint already fills its queue; it may be another program's.
                 store.update(row.number, state="new", file="", remote="", status="")
                 return
+            # One call that is refused alone is answered by that.
             refused = {id: (400, {"error": {"message": why}})}
             store.receive(row.number, refused, (), status="failed", note=why)
             return
@@ -629,11 +616,9 @@ class BatchRounds:
         return self._explain_missing(row) if error.status in (404, 405, 501) else error
 
     def _explain_missing(self, row: BatchRow) -> ModelError:
-        """Give a batch up that the endpoint has no interface for; return the error.
-
-        Its calls are free again: they are made directly, or collected by a later run.
-        """
+        """Give a batch up that the endpoint has no interface for; return the error."""
         why = f"{row.endpoint} has no interface for batches."
+        # Its calls are free again: they are made directly, or collected by a later run.
         self.calls.store.receive(row.number, {}, (), status="failed", note=why)
         return ModelError(f"{why} {NO_INTERFACE}")
 

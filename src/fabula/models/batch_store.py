@@ -494,14 +494,11 @@ class BatchStore:
         self._do(lambda connection: connection.executemany(statement, rows), durable=durable)
 
     def _do(self, work: Callable[[sqlite3.Connection], Result], *, durable: bool = False) -> Result:
-        """Return the result of `work`, done in one transaction.
-
-        With `durable` it outlives a loss of power. Waiting for the disk takes milliseconds: too
-        long for each call that is collected.
-        """
+        """Return the result of one transaction; if `durable`, it outlives a loss of power."""
         with self._lock:
             try:
                 connection = self._connect()
+                # Waiting for the disk takes milliseconds: too long for each call collected.
                 connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
                 # Begun for writing: a transaction that reads first may not be able to write later.
                 connection.execute("BEGIN IMMEDIATE")

@@ -225,14 +225,11 @@ class BatchedEndpoint:
         return self._read(id, answer, role, body)
 
     def _next_id(self, body: Body) -> str:
-        """Return the id of the next call: that of the prompt, or of a further try of it.
-
-        It does not depend on the parameters that the model accepts, as another process may know
-        less of them.
-        """
+        """Return the id of the next call: that of the prompt, or of a further try of it."""
         self._asked += 1
         if self._asked == 1:
             return self._first_id
+        # Without the parameters that the model accepts: another process may know less of them.
         plain = json.dumps([self._first_id, self._asked, self._thinks, body(Parameters())])
         return hashlib.sha256(plain.encode()).hexdigest()
 

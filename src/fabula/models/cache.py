@@ -151,11 +151,8 @@ def _digest(*parts: object) -> bytes:
 
 @functools.cache
 def _schema_json(schema: type[BaseModel]) -> str:
-    """A schema as JSON; remembered, as pydantic takes half a millisecond to make it.
-
-    Without `minItems`: a reply whose lists may not be empty is the same reply, and those that were
-    paid for before schemas said so are still used.
-    """
+    """A schema as JSON; remembered, as pydantic takes half a millisecond to make it."""
+    # Without `minItems`, so that replies paid for before schemas had it are still used.
     return json.dumps(_without_bounds(schema.model_json_schema()), sort_keys=True)
 
 
@@ -406,15 +403,13 @@ class ResponseCache(ReplyCache):
         return int(first or 0)
 
     def _evict(self, connection: sqlite3.Connection, limit: int) -> None:
-        """Evict a slice of the oldest rows if the file is too large, those of one kind first.
-
-        The next rows take the space that becomes free.
-        """
+        """Evict a slice of the oldest rows if the file is too large, those of one kind first."""
         pages, free, page_bytes = (
             int(connection.execute(f"PRAGMA {name}").fetchone()[0])
             for name in ("page_count", "freelist_count", "page_size")
         )
         if (pages - free) * page_bytes > self._max_bytes:
+            # The next rows take the space that becomes free.
             first = self._first_row(connection, KEPT_DAYS)
             for kind in EVICTED_KINDS:
                 connection.execute(EVICT, (kind, first, limit))
@@ -470,10 +465,7 @@ class ResponseCache(ReplyCache):
             return False
 
     def _set_aside(self, error: Exception) -> None:
-        """Rename the damaged file, unless another process has done so, and save what is readable.
-
-        A file that was set aside before keeps its name.
-        """
+        """Rename the damaged file, unless another process has, and save what is readable."""
         with FileLock(self._path.with_name(f"{FILE}.lock")):
             # If it is gone, another process has renamed it, and the name may be that of a new one.
             is_there = self._is_there()
@@ -510,10 +502,8 @@ class ResponseCache(ReplyCache):
         return count, True
 
     def _files(self) -> list[Path]:
-        """The cache's files, those of SQLite's log first.
-
-        Left behind alone, SQLite would replay a log into the new file.
-        """
+        """The cache's files, those of SQLite's log first."""
+        # Left behind alone, SQLite would replay a log into the new file.
         return sorted(self._path.parent.glob(f"*{FILE}*"), reverse=True)
 
     def _warn(self, error: Exception) -> None:
@@ -531,10 +521,7 @@ class ResponseCache(ReplyCache):
 
 
 def _readable_rows(path: Path) -> Iterator[Row]:
-    """Yield the rows that can be read from a damaged file, in their order.
-
-    Behind a row that can't be read, later ones are tried in steps that double.
-    """
+    """Yield the rows that can be read from a damaged file, in their order."""
     first, step = 1, 1
     with contextlib.suppress(sqlite3.Error), closing(_open_to_read(path)) as connection:
         while first < MAX_ROW:
@@ -544,6 +531,7 @@ def _readable_rows(path: Path) -> Iterator[Row]:
                     if _is_whole(*values):
                         yield tuple(values)
             except (sqlite3.Error, UnicodeDecodeError):
+                # Behind a row that can't be read, later ones are tried in steps that double.
                 first, step = first + step, step * 2
             else:
                 return

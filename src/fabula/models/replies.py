@@ -454,10 +454,8 @@ def _join_objects(objects: Sequence[Any]) -> dict[str, Any] | None:
 
 
 def _unwrap(value: Any, names: Sequence[str]) -> Any:
-    """The object with some of the names, if it alone is in a list or in another object.
-
-    Models put their reply below the name of its schema, or into a list.
-    """
+    """The object with some of the names, if it alone is in a list or in another object."""
+    # Models put their reply below the name of its schema, or into a list.
     if isinstance(value, list) and value and all(_has_only(each, names) for each in value):
         return _join_objects(value) or value
     if isinstance(value, dict) and not any(name in value for name in names):

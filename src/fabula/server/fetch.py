@@ -78,11 +78,7 @@ def install(artifacts: Sequence[Artifact], lib: Path, doing: str, report: Progre
 
 
 def _missing(artifacts: Sequence[Artifact], lib: Path) -> list[Artifact]:
-    """Return the artifacts that are not in the folder `lib`, or are damaged.
-
-    A jar is only hashed if it was changed since its last check: hashing all of them takes a third
-    of a second, too long for every start.
-    """
+    """Return the artifacts that are not in the folder `lib`, or are damaged."""
     files = {entry.name: entry.stat() for entry in os.scandir(lib)} if lib.is_dir() else {}
     record = lib.parent / CHECKED_FILE
     before = _read_times(record)
@@ -91,6 +87,7 @@ def _missing(artifacts: Sequence[Artifact], lib: Path) -> list[Artifact]:
         file = files.get(jar.filename)
         if file is None or file.st_size != jar.size:
             continue
+        # Hashing all jars takes a third of a second, too long for every start.
         is_unchanged = before.get(jar.filename) == file.st_mtime_ns
         if is_unchanged or _sha256(lib / jar.filename) == jar.sha256:
             valid[jar.filename] = file.st_mtime_ns

@@ -354,15 +354,12 @@ class PrivateServer:
     def _dump_recovered(
         self, dump: Callable[[], T], doing: ServerProgress, report: ProgressReport
     ) -> T:
-        """Return what `dump` returns; the server is stopped before and afterwards.
-
-        After a kill the server is started and stopped first, because only that recovers what is in
-        its logs.
-        """
+        """Return what `dump` returns; the server is stopped before and afterwards."""
         report(doing)
         try:
             return dump()
         except archive.Unrecovered:
+            # After a kill, only a start and a stop recover what is in the logs.
             self._start(report)
             self._stop(report)
             report(doing)
@@ -423,13 +420,10 @@ class PrivateServer:
         )
 
     def _repair(self, report: ProgressReport) -> Address:
-        """Have the server cut off the unreadable end of its transaction log; return its address.
-
-        A copy of the transaction logs is kept. If the database does not open even so, the logs are
-        restored.
-        """
+        """Have the server cut off the unreadable end of its transaction log; return its address."""
         self._stop(report)
         report(ServerProgress("Repairing the transaction log, which can't be read to its end"))
+        # The logs are restored from it if the database does not open even so.
         copy = repair.set_logs_aside(self._home)
         tolerant = replace(self._launcher, heap=repair.HEAP)
         tool = tolerant.admin(report)

@@ -122,11 +122,8 @@ def find_server(home: Home) -> int:
 
 
 def _is_server(process: psutil.Process, home: Home) -> bool:
-    """Return whether a process is a Java of this user with the server's arguments.
-
-    The arguments alone prove nothing: anybody can give them to a program. Raises psutil.Error if
-    the system does not say, which counts as no.
-    """
+    """Return whether it is this user's Java with the server's arguments; may raise psutil.Error."""
+    # The arguments alone prove nothing: anybody can give them to a program.
     return (
         _mark(home) in process.cmdline()
         and process.username() == psutil.Process().username()

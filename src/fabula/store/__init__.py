@@ -293,12 +293,9 @@ class Store(Database):
     def _between_switches(
         self, wait: Callable[[neo4j.Transaction], None], name: str, parameters: Mapping[str, Any]
     ) -> list[dict[str, Any]]:
-        """Run a statement again that found nothing, or half of a document, between switches.
-
-        Neo4j reads what is committed at each step of a statement, not the state of one moment. In
-        the middle of a switch's commit a statement may find neither the old nodes nor the new.
-        """
+        """Run a statement that found nothing, or half of a document, again between switches."""
         with self.session() as session, session.begin_transaction() as transaction:
+            # Amid a switch's commit a statement may find neither the old nodes nor the new.
             wait(transaction)
             rows = transaction.run(read_statement(name), dict(parameters)).data()
             transaction.rollback()
@@ -460,17 +457,14 @@ class Store(Database):
         return []
 
     def _nearest(self, statement: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return the rows of a statement over a vector index, which it asks for `depth` nodes.
-
-        The index also holds staged and replaced nodes, which the statement leaves out. Where these
-        took the places of others, the index is asked again for more.
-        """
+        """Return the rows of a statement over a vector index, which it asks for `depth` nodes."""
         rows = self._send(statement, UNNAMED, parameters, is_reading=True)
         depth = parameters.get("depth", 0)
         expected = min(parameters.get("limit", depth), depth)
         if _count_nearest(rows) >= expected:
             return rows
         collection = parameters["collection"]
+        # Staged and replaced nodes, which the statement leaves out, took the places of others.
         [hidden] = self.rows(
             "core/count_hidden", collection=collection, run_prefix=run_prefix(collection)
         )
@@ -620,11 +614,7 @@ class Store(Database):
         limit: int,
         ask: Callable[[str, int, int], list[dict[str, Any]]],
     ) -> _WordMatches | None:
-        """Search for words by the statistics of their collection; None if it has none of them.
-
-        The statistics are those in memory if the rows have their revision. Else the words are
-        counted, and the rows are read again unless nothing has changed.
-        """
+        """Search for words by the statistics of their collection; None if it has none of them."""
         terms = question_terms(question[:MAX_QUESTION_CHARACTERS])
         if not terms:
             return None
@@ -642,6 +632,7 @@ class Store(Database):
             return _WordMatches(rows, scored)
 
         cached = recall_words(self._derived, index, collection, terms)
+        # Statistics in memory serve if the rows have their revision; else the words are counted.
         matches = search(cached) if cached else None
         if cached and matches and {row["revision"] for row in matches.rows} == {cached.revision}:
             return matches
@@ -701,14 +692,10 @@ class Store(Database):
     def _versions(
         self, collection: str, document: str, graphs: Sequence[str]
     ) -> list[dict[str, Any]]:
-        """Return one row for each of these graphs that has parts, as `core/find_versions` has it.
-
-        A collection of 20,000 documents with three graphs has 60,000 parts, and nearly every
-        question asks for their versions. The revision of the collection says in one short read, of
-        at most as many locks as a collection has, that they are those that were counted before.
-        """
+        """Return a row for each of these graphs that has parts, as `core/find_versions` has it."""
         key = ("versions", collection, document, *graphs)
         cached = self._derived.find(key)
+        # 20,000 documents with three graphs have 60,000 parts; their revision is one short read.
         revision = cached.revision if cached else ""
         [row] = self.rows(
             "core/find_versions",
@@ -858,12 +845,8 @@ class Store(Database):
         return min(self._cached_of_text("length", document, read), self.until)
 
     def _cached_of_text(self, name: str, document: Entry, make: Callable[[], Made]) -> Made:
-        """Return what is derived from the text of a document alone, cached until it is replaced.
-
-        Other than `cached` it takes no round trip: the entry says when its text came in. Were the
-        text replaced since the entry was read, what is made of the new one would be cached for a
-        version that no entry has any more.
-        """
+        """Return what is derived from the text of a document alone, cached until it is replaced."""
+        # No round trip: if the text was replaced since, this is cached for a version that is gone.
         key = (name, document.collection, document.id)
         version = document.graphs[TEXT].updated_at if TEXT in document.graphs else ""
         return self._derived.get(key, version, make)
@@ -1109,14 +1092,11 @@ class Store(Database):
     def _save_searchable(
         self, session: neo4j.Session, space: Space, searchable: Mapping[str, Sequence[str]]
     ) -> None:
-        """Record the aspects and kinds that the collection has not had before, if there are any.
-
-        This comes before the switch, because it is right to find nothing of a new aspect yet. It
-        has its own transaction, so that no two writers wait for each other's switch.
-        """
+        """Record the aspects and kinds that the collection has not had before, if there are any."""
         if all({*values} <= {*getattr(space, name)} for name, values in searchable.items()):
             return
         added = {**searchable, "collection": space.collection}
+        # In a transaction before the switch's, so that no two writers wait for each other's.
         session.execute_write(
             lambda transaction: transaction.run(
                 read_statement("core/save_searchable"), added
@@ -1258,20 +1238,16 @@ class Store(Database):
             _warn_of_sweep(error)
 
     def _sweep(self, collection: str = "") -> None:
-        """Delete what switches leave: marks of staging, old nodes, and what was never switched in.
-
-        Of one collection: its writers do not wait for what those of others have left. Without its
-        name, of all. What a writer is staging now is known by its lock, and stays.
-
-        No reader sees any of it, so a sweep that fails is left to the next one.
-        """
+        """Delete what switches left in one collection, or in all: marks, old and unused nodes."""
         try:
             with self.session() as session:
+                # What a writer is staging now is known by its lock, and stays.
                 runs = find_abandoned_runs(session, collection)
                 session.run(read_statement("core/clear_staging"), runs=runs).consume()
                 _clear_retired(session, collection)
                 session.run(read_statement("core/clear_staged"), runs=runs).consume()
         except StoreError as error:
+            # No reader sees what is left: the next sweep deletes it.
             _warn_of_sweep(error)
 
 
@@ -1319,21 +1295,18 @@ class _WordMatches:
 def _find_candidates(
     limit: int, ask: Callable[[int, int], list[dict[str, Any]]]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return all rows of a search by words, and those that are to be scored exactly.
-
-    Of rows with equal scores the index returns any first. So those that score as the last one are
-    left out if it had more to return. If too few remain, it is asked for all, ordered by their ids.
-    `ask` returns the rows for a maximum number of candidates, of so many that are read.
-    """
+    """Return all rows of a search by words, and those that are to be scored exactly."""
     pool = limit + max(limit // 5, MIN_SPARE)
     rows = ask(pool, pool)
     candidates = [row for row in rows if row["alike"] is not None]
     if len(candidates) < pool:
         return rows, candidates
+    # Of rows with equal scores the index returns any: those that score as the last are left out.
     lowest = min(row["alike"] for row in candidates)
     complete = [row for row in candidates if row["alike"] > lowest]
     if len(complete) >= limit:
         return rows, complete
+    # Too few remain: all rows are read, ordered by their ids.
     rows = ask(pool, ALL_ROWS)
     return rows, [row for row in rows if row["alike"] is not None]
 

@@ -210,15 +210,11 @@ class Database:
 
 
 def _close(driver: neo4j.Driver) -> None:
-    """Close a driver and all its connections, also while other threads use them.
-
-    The driver does not support that. It says goodbye over each connection: in the middle of another
-    thread's statement that fails on either side, leaves that thread's session open for ever, and
-    the connections that come after this one.
-    """
+    """Close a driver and all its connections, also while other threads use them."""
     pool = driver._pool
     with pool.lock:
         connections = [*itertools.chain.from_iterable(pool.connections.values())]
+    # The driver's goodbye amid another thread's statement leaves that session open for ever.
     for connection in connections:
         if connection.in_use:
             connection.kill()

@@ -128,12 +128,8 @@ def process_lock(
 def _enter(
     store: Database, session: neo4j.Session, names: Sequence[str], wait: Callable[[], None]
 ) -> Iterator[None]:
-    """Wait until nobody holds these locks, and keep others from taking them until the block ends.
-
-    A transaction that waits for a lock can't be interrupted, so nobody may wait for the lock
-    itself. Processes that find it free at the same moment therefore pass one by one, each holding a
-    second lock (the door), and check again whether it is still free.
-    """
+    """Wait until nobody holds these locks, and keep others from them until the block ends."""
+    # A transaction that waits can't be interrupted: so nobody may wait for the lock itself.
     doors = [f"{name}/next" for name in names]
     is_waiting = False
     with store.session() as door_session:
@@ -142,6 +138,7 @@ def _enter(
             # once, and only who has found it held waits outside.
             while is_waiting and not is_free(session, names):
                 wait()
+            # Those that find it free at the same moment pass one by one, and check again.
             with _begin(door_session, ENTRY_SECONDS) as door:
                 if _is_taken(door, doors) and is_free(session, names):
                     yield

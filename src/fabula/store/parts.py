@@ -106,13 +106,11 @@ def _is_same_part(part: Part, other: Part) -> bool:
 
 
 def _begins(part: Part, pieces: Sequence[Part]) -> bool:
-    """Return whether a part has all that these pieces of it have, and so can be staged after them.
-
-    Staged edges are known by their ends and types, so there must be one of each.
-    """
+    """Return whether a part has all that these pieces have, and so can be staged after them."""
     nodes = {node.id: node for node in part.nodes}
     edges = {_edge_key(edge): edge for edge in part.edges}
     all_edges = [edge for piece in pieces for edge in piece.edges]
+    # Staged edges are known by their ends and types, so there must be one of each.
     keys = Counter(map(_edge_key, part.edges))
     return (
         all(_is_same(node, nodes.get(node.id)) for piece in pieces for node in piece.nodes)

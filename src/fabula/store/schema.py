@@ -192,12 +192,7 @@ def find_faults(
 
 
 def _ensure(store: Database, statement: str, name: str, **parameters: Any) -> None:
-    """Run a statement of the schema, which another process may be about to run as well.
-
-    Neo4j makes the index of a constraint first. If the process that wanted it is killed, Neo4j
-    drops the index a moment later, and refuses the statement until then. If the server itself was
-    killed, the index stays, and is dropped here.
-    """
+    """Run a statement of the schema, which another process may be about to run as well."""
     until = time.monotonic() + CONFLICT_SECONDS
     pause, longest = POLL_SECONDS
     is_dropped = False
@@ -208,6 +203,7 @@ def _ensure(store: Database, statement: str, name: str, **parameters: Any) -> No
             code = getattr(error.__cause__, "code", None) or ""
             if not code.endswith("AlreadyExists"):
                 raise
+            # Neo4j soon drops a killed process's index, but not one of a killed server.
             if time.monotonic() > until:
                 if is_dropped or not _drop_left_index(store, statement):
                     raise StoreError(f"{error} {_CURE}") from error

@@ -247,10 +247,7 @@ def _close(session: neo4j.Session) -> None:
 def _read_rows(
     session: neo4j.Session, result: neo4j.Result, most: int, most_bytes: int
 ) -> tuple[tuple[tuple[Any, ...], ...], Literal["", "rows", "bytes"]]:
-    """Return the rows of a result within the limits, and the limit that cut them off.
-
-    The rest of a result is not read: its connection is closed instead.
-    """
+    """Return the rows of a result within the limits, and the limit that cut them off."""
     rows: list[tuple[Any, ...]] = []
     cut: Literal["", "rows", "bytes"] = ""
     size = 0
@@ -274,6 +271,7 @@ def _read_rows(
                 raise
             cut = "bytes"
     if cut:
+        # The rest of the result is not read.
         _close(session)
     if cut == "bytes" and not rows:
         raise Refused(
@@ -297,10 +295,7 @@ class _Sent:
 
 @contextmanager
 def _limit_sent_bytes(session: neo4j.Session) -> Iterator[_Sent]:
-    """Count what comes over a session's connection, and close it beyond MAX_SENT_BYTES.
-
-    The driver holds a record as a whole before it hands it over, however large it is.
-    """
+    """Count what comes over a session's connection, and close it beyond MAX_SENT_BYTES."""
     sent = _Sent()
     connection = session._connection
     if connection is None:
@@ -310,6 +305,7 @@ def _limit_sent_bytes(session: neo4j.Session) -> Iterator[_Sent]:
     socket = connection.socket
     receive = socket.recv_into
 
+    # The driver holds a record as a whole before it hands it over, however large it is.
     def receive_counted(buffer: Any, nbytes: int) -> int:
         received: int = receive(buffer, nbytes)
         sent.left -= received
@@ -393,12 +389,10 @@ def _refuse_by_plan(explained: neo4j.ResultSummary) -> None:
 
 
 def _refuse_functions(text: str) -> None:
-    """Raise Refused if a statement, or a detail of its plan, calls one of those functions.
-
-    The text is searched with and without what may be a comment, because a URL looks like one.
-    """
+    """Raise Refused if a statement, or a detail of its plan, calls a restricted function."""
     plain = re.sub(r"\\u+([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), text)
     no_blocks = re.sub(r"/\*.*?\*/", "", plain, flags=re.DOTALL)
+    # With and without what may be a comment, because a URL looks like one.
     for version in (plain, no_blocks, re.sub(r"//[^\n]*", "", no_blocks)):
         if match := RESTRICTED_FUNCTION.search(
             re.sub(r"\s*([.(])\s*", r"\1", version.replace("`", ""))

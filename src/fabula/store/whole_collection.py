@@ -233,15 +233,12 @@ def _write_slices(
 
 
 def _node_row(collection: str, run: str, row: Row) -> Row:
-    """Return a node as the statement takes it; a document is staged.
-
-    A file may be a stranger's, who may want to be given nodes of other collections or of the
-    service.
-    """
+    """Return a node as the statement takes it; a document is staged."""
     labels = set(row["labels"])
     properties = {name: _read_time(value) for name, value in row["properties"].items()}
     is_of_core = labels & FOREIGN or any(label.startswith("Service") for label in labels)
     is_named = all(map(IDENTIFIER.fullmatch, labels))
+    # A stranger's file may ask for nodes of other collections or of the service.
     if is_of_core or not is_named or not labels & BELONGINGS:
         raise StoreError(f"No collection has a node with the labels {sorted(labels)}.")
     if properties.get("collection") != collection:

@@ -56,10 +56,7 @@ def count_words(
 def _find_counts(
     derived: DerivedValues, index: str, collection: str, terms: Collection[str]
 ) -> tuple[str, dict[str, Any]]:
-    """Return the revision at which all nodes were counted last, and the counts of that revision.
-
-    The revision is '' where they were not.
-    """
+    """Return the revision at which all nodes were counted last ('' if never), and its counts."""
     everything = derived.find(("words", index, collection, _ALL))
     if everything is None:
         return "", {}

@@ -333,11 +333,7 @@ class QuoteFinder:
         return self._context_score(quote, start, end) >= MIN_CONTEXT
 
     def _is_trusted(self, quote: TextQuote, start: int, end: int) -> bool:
-        """Whether a place is where the quotation is to be expected, or is alike on both sides.
-
-        It is to be expected where it stood or as far from there as a neighbour moved, and between
-        its neighbours if these stand in their old order.
-        """
+        """Whether a place is near the old one, between its neighbours, or alike on both sides."""
         if quote.start < 0:
             return True
         before, after = self._neighbours
@@ -351,11 +347,9 @@ class QuoteFinder:
         return min(self._compare_sides(quote, start, end), default=0.0) >= MIN_FAR_CONTEXT
 
     def _context_score(self, quote: TextQuote, start: int, end: int) -> float:
-        """How much alike what is around the words is at a place, from 0 to 100.
-
-        Of both sides the better one counts double: an edit beside the words changes one of them.
-        """
+        """How much alike what is around the words is at a place, from 0 to 100."""
         sides = self._compare_sides(quote, start, end)
+        # The better side counts double: an edit beside the words changes one of them.
         return (max(sides) * 2 + min(sides)) / 3 if sides else 0.0
 
     def _compare_sides(self, quote: TextQuote, start: int, end: int) -> list[float]:
@@ -417,17 +411,14 @@ class QuoteFinder:
         return alike[0]
 
     def _likely_starts(self, quote: TextQuote) -> list[tuple[int, int]]:
-        """Where a quotation may begin, and how many of its words say so; most are first.
-
-        Each place of a word says where the quotation would begin. Near to the expected place all
-        words are asked, elsewhere the rarest.
-        """
+        """Where a quotation may begin, and how many of its words say so; most are first."""
         words = [(match[0], match.start()) for match in _WORD.finditer(quote.exact)]
         known = [(word, at) for word, at in words if word in self._places]
         expected = self._expected_start(quote)
         most = MAX_CHARACTERS_COMPARED // len(quote.exact)
         most = min(max(most, MIN_PLACES_COMPARED), MAX_PLACES_COMPARED)
         starts: list[tuple[int, int]] = []
+        # Near the expected place all words are counted, elsewhere the rarest first.
         if expected >= 0:
             first, last = expected - NEAR_CHARACTERS, expected + NEAR_CHARACTERS
             starts += self._count_starts(known, first, last)[: most // 2]
@@ -438,10 +429,7 @@ class QuoteFinder:
     def _count_starts(
         self, words: Iterable[tuple[str, int]], first: int, last: int
     ) -> list[tuple[int, int]]:
-        """Return where words say that their quotation begins between two characters, by how many.
-
-        Those that are apart by less than SHIFT_CHARACTERS are one, the least of them.
-        """
+        """Return where words say their quotation begins between two characters, by how many."""
         starts: list[int] = []
         for word, at in words:
             places = self._places[word]
@@ -450,6 +438,7 @@ class QuoteFinder:
                 break
             starts += [place - at for place in places[low:high]]
         self._budget.spend(20 + 3 * len(starts))
+        # Starts that are apart by less than SHIFT_CHARACTERS count as the least of them.
         counts: Counter[int] = Counter()
         group = -SHIFT_CHARACTERS
         for start in sorted(starts):

@@ -37,11 +37,8 @@ class Anchors:
         return None
 
     def _candidate_lengths(self, text: str, start: int) -> Iterator[int]:
-        """The lengths of known chunks that may be at `start`.
-
-        The chunk after the last one found comes first, so that an unchanged text is found as it
-        was.
-        """
+        """The lengths of known chunks that may be at `start`."""
+        # The one after the last found comes first: an unchanged text is found as it was.
         for chunk in self._known[self._next : self._next + 1]:
             if text.startswith(chunk, start):
                 yield len(chunk)

@@ -226,11 +226,9 @@ def _read_headings(sections: Sequence[Section], title: str) -> list[_Heading]:
 
 
 def _keyword(title: str) -> tuple[str, str, bool] | None:
-    """Return the keyword of a title, it with its number, and whether the number is certain.
-
-    A title may have another before it, as "DAMY I HUZARY: AKT I".
-    """
+    """Return the keyword of a title, it with its number, and whether the number is certain."""
     guess = _first_keyword(title)
+    # A title may have another before it, as "DAMY I HUZARY: AKT I".
     if guess is None and ": " in title:
         rest = _first_keyword(title.rpartition(": ")[2])
         if rest and rest[2] and rest[0] in _ranks():
@@ -264,10 +262,7 @@ def _is_number(word: str) -> bool:
 
 
 def _clear_levels(headings: Sequence[_Heading]) -> list[_Heading]:
-    """Drop levels that tell nothing: all are equal, or chapters have lower ones than their books.
-
-    A heading without a level has that of others of its kind.
-    """
+    """Drop levels that are all equal or inverted; else fill in missing ones by a heading's kind."""
     levels: dict[str, Counter[int]] = defaultdict(Counter)
     for heading in headings:
         if heading.level:
@@ -325,11 +320,7 @@ def _is_first(heading: _Heading) -> bool:
 
 
 def _rank_containers(headings: Sequence[_Heading]) -> list[_Heading]:
-    """Give a rank to those titles right below which numbers begin again.
-
-    Chapters that are numbered from one below "FIRST EPILOGUE" are in it, as are cantos below
-    "PURGATORIO". Of the first title, as "INFERNO", only the later ones prove it.
-    """
+    """Give a rank to titles right below which numbers begin again, as those of cantos."""
     seen: set[str] = set()
     containers: dict[str, list[int]] = defaultdict(list)
     candidates: dict[str, int] = {}
@@ -350,6 +341,7 @@ def _rank_containers(headings: Sequence[_Heading]) -> list[_Heading]:
     ranked = list(headings)
     outermost = min((heading.rank for heading in headings if heading.rank), default=0)
     for key, numbers in containers.items():
+        # Of the first title, as "INFERNO", only the later ones prove it.
         first = [candidates[key]] if key in candidates and key not in parents else []
         for number in [*first, *numbers]:
             inner = headings[number + 1].rank or 0

@@ -111,10 +111,7 @@ def _ends(pattern: re.Pattern[str], text: str, start: int, end: int) -> list[int
 
 
 def _is_no_boundary(text: str, position: int) -> bool:
-    """Whether no sentence can begin here.
-
-    That is inside a character, after a title or an initial, or after a speaker's name in a play.
-    """
+    """Whether a position is in a character, or follows a title, an initial or a speaker's name."""
     if _splits_character(text, position) or ends_speaker(text, position):
         return True
     before = _SHORT_WORD.search(text, max(0, position - 12), position)

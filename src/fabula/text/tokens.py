@@ -71,12 +71,10 @@ def cut(text: str, limit: int) -> str:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Cut `text` into pieces of at most SLICE_CHARACTERS, before a space if there is one.
-
-    o200k_base always splits before a space that follows no other, so that the counts are exact.
-    """
+    """Cut `text` into pieces of at most SLICE_CHARACTERS, before a space if there is one."""
     start = 0
     while len(text) - start > SLICE_CHARACTERS:
+        # So counts are exact: o200k_base always splits before a space that follows no other.
         end = text.rfind(" ", start + 1, start + SLICE_CHARACTERS)
         while end > start and text[end - 1].isspace():
             end = text.rfind(" ", start + 1, end)

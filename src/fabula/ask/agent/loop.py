@@ -240,10 +240,7 @@ class AgentRun:
         )
 
     def _ask(self, prompt: Prompt) -> tuple[list[ToolCall] | None, str]:
-        """Return the calls of a reply, and a note on it if it has none.
-
-        [] means that the model needs no more calls, None that its reply could not be used.
-        """
+        """Return a reply's calls ([] for no more, None if unusable), and a note if it has none."""
         if self._by_json:
             prompt = _by_json(prompt)
         try:
@@ -455,11 +452,9 @@ class AgentRun:
         )
 
     def _best_passages(self, limit: int) -> list[Passage]:
-        """Return the passages for the answer, in text order, within its tokens.
-
-        Those that the model has chosen come first, then the context, then what was read last.
-        """
+        """Return the passages for the answer, in text order, within its tokens."""
         state = self._state
+        # The model's choice comes first, then the context, then what was read last.
         first = [*state.chosen, *(passage.number for passage in self._context)]
         order = dict.fromkeys([*first, *sorted(state.passages, reverse=True)])
         left, best = limit, list[Passage]()

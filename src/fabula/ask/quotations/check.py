@@ -421,14 +421,12 @@ def _phrases(words: Sequence[str]) -> Iterator[str]:
 
 
 def _shortened_phrases(text: str) -> list[list[str]]:
-    """Return what is before and after each word, or each two words, of a short quotation.
-
-    A word that is printed otherwise is so left out.
-    """
+    """Return what is before and after each word, or each two words, of a short quotation."""
     words = search_words(text)
     if len(words) > MAX_SHORT_WORDS:
         return []
     alternatives = []
+    # So a word that is printed otherwise is left out.
     for length in (1, 2):
         for at in range(len(words) - length + 1):
             before, after = words[:at], words[at + length :]
@@ -447,10 +445,7 @@ def _halves(text: str) -> list[str]:
 
 
 def _cited_with(text: str, start: int, end: int) -> list[int]:
-    """Return the numbers that are cited with a quotation, in order.
-
-    They are in it, or the next ones of its sentence after it, or the last ones before it.
-    """
+    """Return the numbers cited in a quotation, next after it in its sentence, or last before it."""
     inside = CITATION.findall(text[start:end])
     if not inside:
         after = CITATION.search(text, end)

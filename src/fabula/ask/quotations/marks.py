@@ -223,16 +223,13 @@ def _read_marks(
 
 
 def _first_mark(text: str, start: int, end: int, *, is_written: bool = True) -> int:
-    """Return where the first quotation may begin; `end` if none does.
-
-    Before a word as 'round, a mark begins one if something closes it, or still may, where the text
-    is not yet written to its end.
-    """
+    """Return where the first quotation may begin; `end` if none does."""
     for at in range(start, end):
         if text[at] not in _PAIRS:
             continue
         if _opens(text, at):
             return at
+        # Before a word as 'round, it begins one if something closes it, or still may.
         may_open = _ALSO_A_WORD.match(text, at + 1) and _opens(text, at, may_be_elided=True)
         if may_open and (not is_written or _is_closed(text, at, end)):
             return at
@@ -240,23 +237,17 @@ def _first_mark(text: str, start: int, end: int, *, is_written: bool = True) -> 
 
 
 def _is_closed(text: str, at: int, end: int) -> bool:
-    """Return whether a mark before a word as 'round is closed, so that it is no apostrophe.
-
-    What closes it can be no apostrophe itself, as that of "the dogs' tails", and no other quotation
-    begins before.
-    """
+    """Return whether a mark before a word as 'round is closed, so that it is no apostrophe."""
     paragraph = _PARAGRAPH_END.search(text, at, end)
     closings = _apostrophe_closings(text, at, paragraph.start() if paragraph else end)
+    # What closes it can be no apostrophe itself, as that of "the dogs' tails".
     return bool(closings) and not _MAY_BE_ELIDED.search(
         text, max(at, closings[-1] - 4), closings[-1]
     )
 
 
 def _opens(text: str, at: int, *, may_be_elided: bool = False) -> bool:
-    """Return whether a mark begins a quotation, and closes none.
-
-    One before a word as 'round is an apostrophe, unless `may_be_elided`.
-    """
+    """Return whether a mark begins a quotation, and closes none."""
     mark, following = text[at], text[at + 1 : at + 2]
     before = text[at - 1] if at else " "
     if following.isspace() and mark not in "«‹":  # French has a space inside its guillemets
@@ -267,6 +258,7 @@ def _opens(text: str, at: int, *, may_be_elided: bool = False) -> bool:
         return True
     if not following or not _BEFORE_OPENING.match(before):
         return False
+    # Before a word as 'round it is an apostrophe, unless `may_be_elided`.
     return mark == "‘" or may_be_elided or not _ELIDED.match(text, at + 1)
 
 
@@ -283,10 +275,7 @@ def _begins_word(mark: str, before: str, following: str) -> bool:
 
 
 def _closings(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield where a quotation that begins at a mark may end, and the length of its closing mark.
-
-    The most likely end comes first. One that nothing closes reaches to the end of the paragraph.
-    """
+    """Yield where a quotation may end, most likely first, and the length of its closing mark."""
     mark = text[at]
     paragraph = _PARAGRAPH_END.search(text, at, end)
     until = paragraph.start() if paragraph else end
@@ -307,6 +296,7 @@ def _closings(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
             closing = after
     if closing < 0 and mark in _ALSO_CLOSES:
         closing = _find_closing(text, at, until, _ALSO_CLOSES[mark])
+    # One that nothing closes reaches to the end of the paragraph.
     yield (closing, 1) if closing >= 0 else (until, 0)
 
 
@@ -331,11 +321,7 @@ def _find_closing(text: str, at: int, end: int, closers: str) -> int:
 
 
 def _apostrophe_closings(text: str, at: int, until: int) -> list[int]:
-    """Return where a quotation in single marks may end, before another one begins.
-
-    After an s, and in forms as goin’, a mark is more often an apostrophe, unless punctuation
-    follows. If a mark is certainly none, the quotation ends there.
-    """
+    """Return where a quotation in single marks may end, before another one begins."""
     closers = _PAIRS[text[at]] + _ALSO_CLOSES.get(text[at], "")
     places = []
     for place in range(at + 1, until):
@@ -346,6 +332,7 @@ def _apostrophe_closings(text: str, at: int, until: int) -> list[int]:
         if place + 1 < len(text) and not _AFTER_CLOSING.match(text[place + 1]):
             continue
         after = text[place + 1 : place + 3].strip()
+        # After an s, and in goin’, a mark is mostly an apostrophe, unless punctuation follows.
         ends_phrase = not after or after[0] in ".,;:!?[()—–"
         if ends_phrase or not _MAY_BE_ELIDED.search(text, max(at, place - 4), place):
             return [place]

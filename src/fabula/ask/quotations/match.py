@@ -387,11 +387,7 @@ def _are_joined_alike(
 
 
 def _may_be_joined(wording: Wording, number: int) -> bool:
-    """Return whether a word and the one before it may be written as one.
-
-    That is so at a hyphen, in a script without spaces, and for words as "some one" or "to day"; but
-    "not able" is not "notable".
-    """
+    """Return whether a word and the one before it may be written as one, as "some one"."""
     between = wording.text[wording.ends[number - 1] : wording.starts[number]]
     if not between or _HYPHENATED.search(between):
         return True
@@ -402,6 +398,7 @@ def _may_be_joined(wording: Wording, number: int) -> bool:
         return False
     if before == "to":
         return after in ("day", "morrow", "night")
+    # But "not able" is not "notable".
     return len(before) >= 3 and len(after) >= 3 and before not in _NEGATIONS
 
 

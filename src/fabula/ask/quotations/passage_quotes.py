@@ -131,26 +131,20 @@ def rank_quotes(
 
 
 def _is_title_page(hit: Hit) -> bool:
-    """Return whether a passage is the beginning of a book and has a title, but no sentence.
-
-    A short note is a document, too: its words are mostly small, and it ends as a sentence does.
-    """
+    """Return whether a passage is the beginning of a book and has a title, but no sentence."""
     if hit.start or len(search_words(hit.text)) > MAX_TITLE_WORDS:
         return False
+    # A short note is a document, too: its words are mostly small, and it ends as a sentence.
     words = hit.text.split()
     is_sentence = bool(_SENTENCE_END.search(hit.text))
     return not is_sentence or 2 * sum(word[0].islower() for word in words) < len(words)
 
 
 def _show_introduction(quotes: list[Quote], form: QuestionForm) -> None:
-    """Move the passage that first has the whole name of who is to be defined to what is shown.
-
-    A book often says who somebody is where it first calls him by his whole name, in words that have
-    nothing of a definition. Only the document that is quoted first counts, and what is quoted
-    before keeps its place.
-    """
+    """Move the passage that first has the whole name of who is to be defined to what is shown."""
     if form.asks is not Asks.DEFINITION or form.subject == form.subject.lower() or not quotes:
         return
+    # A book often introduces somebody by the whole name, in words unlike a definition.
     naming = [
         quote
         for quote in quotes
@@ -219,11 +213,7 @@ def _closeness(
     form: QuestionForm,
     shared: Mapping[str, tuple[AbstractSet[str], AbstractSet[str]]],
 ) -> dict[str, float]:
-    """Return how close each passage is, by its id.
-
-    It is the sum of the scores of its best sentences, of the question's words that it has in all,
-    and of how much its sentences look like what is asked for.
-    """
+    """Return how close each passage is, by its id: its sentences, its words, and their form."""
     scores = score_sentences(question, sentences, words)
     best = np.array([np.sort(scores[rows])[-BEST_SENTENCES:].sum() for rows in within.values()])
     own = [shared[id][0] for id in within]
@@ -266,10 +256,8 @@ def _mix(own: Scores, with_others: Scores) -> Scores:
 def _key(
     question: str, sentences: Sequence[ContextSentence], words: Scores, form: QuestionForm
 ) -> tuple[int, int]:
-    """Return the sentence of a passage that answers best, or a part of a long one, as characters.
-
-    The end of a book is in its last sentence.
-    """
+    """Return where the sentence of a passage, or the part of a long one, is that answers best."""
+    # The end of a book is in its last sentence.
     if form.asks is Asks.ENDING:
         return _span(sentences[-1])
     rates = np.array([form.rate(sentence.text) for sentence in sentences])
@@ -307,17 +295,12 @@ def _mention_places(
     within: Mapping[str, Sequence[int]],
     counting: Sequence[str],
 ) -> Scores:
-    """Return for each passage how early it names the subject, shape (passages,).
-
-    Passages that are not of the ids `counting` have 0.
-
-    The first passage of a document that names it has 1, the next 1/2, and so on: a book says who
-    somebody is when it introduces him. For somebody's fate the last one has 1.
-    """
+    """Return 1, 1/2, ... for passages of `counting` by how early they name the subject, else 0."""
     hits = [sentences[rows[0]].hit for rows in within.values()]
     naming = [
         index for index, hit in enumerate(hits) if hit.id in counting and form.names(hit.text)
     ]
+    # A book says who somebody is when it introduces him; for a fate, the last one has 1.
     naming.sort(key=lambda index: hits[index].start, reverse=form.asks is Asks.FATE)
     places = np.zeros(len(hits))
     seen: Counter[str] = Counter()
@@ -379,12 +362,7 @@ def find_names(text: str, language: str = "") -> list[str]:
 
 
 def _is_answerable(question: str, hits: Sequence[Hit], form: QuestionForm) -> bool:
-    """Return whether passages can answer a question, by its words alone.
-
-    They can't if they lack the last word of each name in it, as "Kilimanjaro". An English question
-    must also have most of its content words in them if it has few; of 328 questions about seven
-    books this refused 2, and of 200 questions about other things it answered 26.
-    """
+    """Return whether passages can answer a question, by its words alone."""
     if form.asks is Asks.ENDING:
         return True
     names = {hit.language: _name_terms(question, hit.language) for hit in hits}
@@ -393,6 +371,7 @@ def _is_answerable(question: str, hits: Sequence[Hit], form: QuestionForm) -> bo
         printed[hit.language].update(
             stemmer_of(hit.language).search_terms(f"{hit.title}\n{hit.section}\n{hit.text}")
         )
+    # They can't if they lack the last word of each name, as "Kilimanjaro".
     has_name = any(
         not names[language] or any(name <= terms for name in names[language])
         for language, terms in printed.items()
@@ -410,6 +389,7 @@ def _is_answerable(question: str, hits: Sequence[Hit], form: QuestionForm) -> bo
         for some in (terms, terms - final_verb(question))
         if some
     ]
+    # Of 328 questions about seven books this refused 2; of 200 about other things it answered 26.
     share = max(shares)
     if names["en"]:
         return len(terms) > FEW_WORDS or share > MIN_SHARE
@@ -419,18 +399,14 @@ def _is_answerable(question: str, hits: Sequence[Hit], form: QuestionForm) -> bo
 
 
 def _name_terms(question: str, language: str) -> list[set[str]]:
-    """Return the stems by which a passage has each of the question's names, and its numbers.
-
-    "Mount Kilimanjaro" is named where Kilimanjaro is, not where any mount is, and the "Eiffel
-    Tower" where both words are: the last one, and the one before it unless that may stand before
-    any name, which is known of English texts alone.
-    """
+    """Return the stems by which a passage has each of the question's names, and its numbers."""
     stemmer = stemmer_of(language)
     if language in NOUNS_HAVE_CAPITALS:
         return [{term} for term in stemmer.search_terms(" ".join(find_names(question, language)))]
     runs = (run[0].split() for run in _NAME_RUN.finditer(without_titles(question)))
     names = []
     for run in runs:
+        # "Mount Kilimanjaro" is where Kilimanjaro is, the "Eiffel Tower" where both words are.
         if not run[-1][0].islower():
             before = run[-2:-1] if language in ("en", "") else []
             before = [word for word in before if not _BEFORE_NAMES.match(word)]

@@ -23,15 +23,13 @@ if TYPE_CHECKING:
 
 
 def _settings(options: Options, offline: bool) -> Mapping[str, Any]:
-    """Return the options that the result depends on, with the aspect set written out.
-
-    So another set in a file of the same name is seen as a change.
-    """
+    """Return the options that the result depends on, with the aspect set written out."""
     from fabula.graphs.aspects.sets import chosen_aspects
 
     aspect_set = chosen_aspects(options)
     # The words for the kind of text go into prompts alone.
     words = {} if offline else {"words": list(astuple(aspect_set.words))}
+    # So another set in a file of the same name is seen as a change.
     aspects = {
         aspect.name: [aspect.description, aspect.focus, *_summariser(aspect)]
         for aspect in aspect_set.aspects

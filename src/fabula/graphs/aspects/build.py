@@ -324,11 +324,7 @@ class _Steps:
         *,
         is_known: bool = True,
     ) -> Build[Sequence[Collection[str]]]:
-        """Return the names of the aspects that are clearest in each group.
-
-        A group of the previous graph has the aspects that it had there. A group whose reply was not
-        usable has none in any round. Unless `is_known`, all groups are asked, as in the first one.
-        """
+        """Return each group's clearest aspects; if `is_known`, those of the last graph stay."""
         names = {aspect.name for aspect in aspects}
         if len(self.aspects) == 1:
             # As in RAPTOR: there is nothing to choose, and every cluster is summarised.
@@ -351,6 +347,7 @@ class _Steps:
 
         known: list[set[str] | None] = [None] * len(groups)
         if is_known:
+            # A group whose reply was not usable has none in any round.
             known = [
                 set() if self._is_undetected(group) else self.previous.aspects(group)
                 for group in groups
@@ -365,11 +362,9 @@ class _Steps:
         ]
 
     def _best_fit(self, groups: Sequence[NodeGroup], aspect: Aspect) -> Build[int | None]:
-        """Return the number of the group whose mean embedding is nearest to the description.
-
-        None if no group could be asked for its aspects: those wait until one can.
-        """
+        """Return the group whose mean embedding is nearest to the description, as its number."""
         rows = [row for row, group in enumerate(groups) if not self._is_undetected(group)]
+        # No group could be asked for its aspects: those wait until one can.
         if not rows:
             return None
         # As a passage: a question's prefix is no part of what a graph is made from.

@@ -358,12 +358,7 @@ def check_reduction(reduction: str) -> None:
 
 
 def _project_by_umap(vectors: Vectors, options: ClusterOptions, neighbours: int | None) -> Floats:
-    """Project by UMAP (McInnes et al. 2018, arXiv 1802.03426), with RAPTOR's neighbour counts.
-
-    It starts from the principal components, and not from eigenvectors of the graph of neighbours:
-    where vectors are equal or that graph is not connected, ARPACK begins with random ones of its
-    own, which no seed controls, and each projection is another one.
-    """
+    """Project by UMAP (McInnes et al. 2018, arXiv 1802.03426), with RAPTOR's neighbour counts."""
     with warnings.catch_warnings():
         # That it lacks Tensorflow, and that the graph of neighbours of few passages is not
         # connected. `single_thread` keeps other threads from the filters.
@@ -376,6 +371,7 @@ def _project_by_umap(vectors: Vectors, options: ClusterOptions, neighbours: int 
             n_components=options.dimensions,
             n_neighbors=neighbours or max(2, math.isqrt(len(vectors) - 1)),
             metric="cosine",
+            # With "spectral", ARPACK may begin with random vectors, which no seed controls.
             init="pca",
             random_state=options.seed,
             n_jobs=1,

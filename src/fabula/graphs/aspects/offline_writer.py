@@ -186,16 +186,13 @@ class ExtractiveWriter:
         return [sentence for text in texts for sentence in self._by_text[text]]
 
     def _read(self, texts: Sequence[str]) -> None:
-        """Split and embed the texts that were not read before, all at once.
-
-        A text that is not a chunk of the document is a summary of chunks: the sentences that it
-        shares with them keep their place.
-        """
+        """Split and embed the texts that were not read before, all at once."""
         with self._lock:
             new = [text for text in dict.fromkeys(texts) if text not in self._by_text]
             split = {text: sentence_lines(text, self._language) for text in new}
             unread = [line for text in new for line in split[text] if line not in self._by_line]
             made = iter(self._make_sentences(unread))
+            # The sentences that a summary shares with chunks keep their place.
             read = {
                 text: tuple(self._by_line.get(line) or next(made) for line in split[text])
                 for text in new

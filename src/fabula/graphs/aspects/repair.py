@@ -69,14 +69,12 @@ def repair(
 def _remaining_clusters(
     previous: Sequence[Mapping[str, float]], place: Mapping[str, int]
 ) -> tuple[list[Members], set[int]]:
-    """Return what is left of each cluster, and the numbers of those that lost a member.
-
-    A node that is left alone of several is no cluster any more: it may join another one.
-    """
+    """Return what is left of each cluster, and the numbers of those that lost a member."""
     clusters: list[Members] = []
     touched: set[int] = set()
     for before in previous:
         now = {id: share for id, share in before.items() if id in place}
+        # A node that is left alone of several is no cluster any more: it may join another one.
         if now and (len(now) > 1 or len(before) == 1):
             if len(now) < len(before):
                 touched.add(len(clusters))
@@ -91,10 +89,7 @@ def _join(
     touched: set[int],
     options: ClusterOptions,
 ) -> Iterator[tuple[int, int, float]]:
-    """Yield for each new row the cluster that it joins, and its probability.
-
-    The cluster is added to `touched`.
-    """
+    """Yield the cluster that each new row joins, with its probability, and add it to `touched`."""
     lengths = [sum(nodes[row].tokens for row in rows) for rows in clusters]
     all_shares = _memberships(nodes, clusters, newcomers, options) if newcomers else ()
     for row, shares in zip(newcomers, all_shares, strict=True):
@@ -114,11 +109,8 @@ def _memberships(
     rows: Sequence[int],
     options: ClusterOptions,
 ) -> Floats:
-    """Return the probability of each of some rows to be in each cluster, shape (rows, clusters).
-
-    By a spherical mixture as in `cluster`, whose means and variances are those of the clusters'
-    members.
-    """
+    """Return the probability of each of some rows to be in each cluster, shape (rows, clusters)."""
+    # A spherical mixture as in `cluster`, with the means and variances of the members.
     with single_thread():
         points = reduce_dimensions(embeddings(nodes), options)
     floor = options.variance_floor * float(points.var(axis=0).mean()) or 1.0

@@ -80,11 +80,8 @@ class ReportContext:
 
 
 def _rank_chunks(rows: Sequence[ContextRow], network: MemberNetwork) -> tuple[str, ...]:
-    """Return the chunks of rows, those of most rows first.
-
-    Only chunks of relations and claims, if there are any: a protagonist is in most chunks of a
-    book, and what happens between two people is in few.
-    """
+    """Return the chunks of rows, those of most rows first."""
+    # A protagonist is in most chunks of a book, and what happens between two people in few.
     particular = [row for row in rows if not row.is_general]
     counts = Counter(id for row in particular or rows for id in set(row.chunks))
     return tuple(sorted(counts, key=lambda id: (-counts[id], network.places[id].order)))
@@ -174,11 +171,7 @@ class ContextRenderer:
     def _fill(
         self, relations: Sequence[MemberRelation], members: Iterable[str], budget: int
     ) -> tuple[list[ContextRow], list[ContextRow], list[ContextRow]]:
-        """Return rows of members, claims and relations: relation by relation while they fit.
-
-        Each relation brings its ends along, and these as many claims about them as there is room
-        for.
-        """
+        """Return rows of members, claims and relations: relation by relation while they fit."""
         inside = set(members)
         member_rows: dict[str, ContextRow] = {}
         claim_rows: dict[str, ContextRow] = {}
@@ -196,6 +189,7 @@ class ContextRenderer:
             budget -= needed
             member_rows |= new
             relation_rows += relation_row
+            # The ends of a relation bring as many claims about them as there is room for.
             for claim in self._claims_about(new):
                 row = self._claim_rows[claim.id]
                 if claim.id not in claim_rows and row.tokens <= budget:

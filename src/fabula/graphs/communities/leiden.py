@@ -103,17 +103,13 @@ def modularity(weights: Weights, groups: Iterable[Iterable[str]]) -> float:
 
 
 def _divide(weights: Weights, previous_ids: Mapping[str, str]) -> list[frozenset[str]]:
-    """Return the groups that Leiden finds, each of them connected.
-
-    It starts from the previous communities, and from a community of its own for each new member.
-    Not from whole communities, but from their connected pieces: an edit may have cut one in two,
-    and the library's code panics where a community to start from is not connected.
-    """
+    """Return the connected groups that Leiden finds, starting from the previous communities."""
     import graspologic_native
 
     members = sorted({member for pair in weights for member in pair})
     # Ids have no zero byte, so no new member is taken for a community.
     starts = {member: previous_ids.get(member, f"\0{member}") for member in members}
+    # An edit may cut a community in two, and the library panics if a start is not connected.
     pieces = _connected_pieces(weights, starts)
     start = {member: number for number, piece in enumerate(pieces) for member in piece}
     _, partition = graspologic_native.leiden(
@@ -193,11 +189,9 @@ class _Ids:
         ]
 
     def _new_id(self, level: int, group: frozenset[str]) -> str:
-        """Return an id made of the members, or of more where that one is taken.
-
-        It may be: a community keeps its id while its members change.
-        """
+        """Return an id made of the members, or of more where that one is taken."""
         members = group
+        # It may be taken, as a community keeps its id while its members change.
         while (id := self._make_id(level, members)) in self._taken:
             members |= {id}
         self._taken.add(id)

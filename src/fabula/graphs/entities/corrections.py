@@ -192,10 +192,7 @@ def _split(
 
 
 def _part(mention: Mention, leaving: set[str]) -> Iterator[tuple[Mention, bool]]:
-    """A mention, or its two parts, each with whether it leaves.
-
-    What was said goes with the name that the extraction gave: the other part is a bare one.
-    """
+    """A mention, or its two parts, each with whether it leaves."""
     leaves = titled_key(mention.name) in leaving
     own = {
         form: at for form, at in mention.names.items() if (titled_key(form) in leaving) == leaves
@@ -203,6 +200,7 @@ def _part(mention: Mention, leaving: set[str]) -> Iterator[tuple[Mention, bool]]
     other = {form: at for form, at in mention.names.items() if form not in own}
     yield replace(mention, names=own) if other else mention, leaves
     if other:
+        # What was said goes with the name that the extraction gave: this part is a bare one.
         yield Mention(mention.chunk, mention.place, min(other), other, mention.type), not leaves
 
 

@@ -265,10 +265,7 @@ def _borne_out(
     types: Sequence[str],
     unsupported: Collection[str],
 ) -> tuple[list[_Entity], Counter[str], int]:
-    """The entities that are printed in the window, each with all that records say of it.
-
-    Descriptions that are `unsupported` are left out.
-    """
+    """The entities printed in the window, with what records say; `unsupported` is left out."""
     known = {printed_key(type): type for type in types}
     forms = [form for record in records for form in _forms(record)]
     printed = find_printed(forms, window.chunks)
@@ -363,14 +360,11 @@ def read_stated(
 def _rows_of_fact(
     record: TripleRecord, window: TextWindow, printed: Mapping[str, Printed]
 ) -> list[int]:
-    """The chunks that state a fact; none if an end is printed nowhere.
-
-    These are those that the record names, as far as they print an end; else those that print both,
-    and else those that print one. `printed` is where names are printed, by their plain forms.
-    """
+    """The chunks that state a fact; none if an end is printed nowhere."""
     subject, object = (printed.get(printed_key(end)) for end in record.ends)
     if not subject or not object:
         return []
     either = [row for row in range(len(window.chunks)) if subject[row] or object[row]]
     both = [row for row in either if subject[row] and object[row]]
+    # Those that the record names and that print an end; else those with both ends, or with one.
     return sorted(window.rows(record.parts).intersection(either)) or both or either

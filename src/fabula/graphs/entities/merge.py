@@ -131,11 +131,7 @@ def _split(mention: Mention, keep_apart: Iterable[tuple[str, str]]) -> Iterator[
 
 
 def _forms(mentions: Sequence[Mention], language: str) -> list[NameForm]:
-    """The form of each mention: its name, which is two forms where it is a person's and a thing's.
-
-    It is two where both are in more than some chunks, and where only the person's has a capital:
-    Hope and hope. A name with a title is another one than the name alone: General Grant and grant.
-    """
+    """The form of each mention: its name, or two of a name that is a person's and a thing's."""
     chunks: dict[tuple[str, bool], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     units = [_unit(mention.name, language) for mention in mentions]
     for mention, unit in zip(mentions, units, strict=True):
@@ -143,6 +139,7 @@ def _forms(mentions: Sequence[Mention], language: str) -> list[NameForm]:
 
     def side_of(mention: Mention, unit: tuple[str, bool]) -> str:
         sides = {kind: len(of_kind) for kind, of_kind in chunks[unit].items() if kind}
+        # Two where each is in several chunks; Hope and hope are two by their capitals (`_unit`).
         often = {kind for kind, count in sides.items() if count > MAX_CHUNKS_IN_ERROR}
         if PERSON not in often or len(often) < 2:
             return ""
@@ -189,11 +186,7 @@ def _unit(name: str, language: str) -> tuple[str, bool]:
 def _mentions_by_group(
     mentions: Sequence[Mention], forms: Sequence[NameForm], resolution: Resolution
 ) -> list[list[Mention]]:
-    """The mentions of each group, in the order of the groups.
-
-    A family name of several people goes to the one who is named most often nearby. Where none is,
-    it is a name of its own.
-    """
+    """The mentions of each group, in the order of the groups."""
     group_of = {
         form: number for number, group in enumerate(resolution.groups) for form in group.forms
     }
@@ -203,6 +196,7 @@ def _mentions_by_group(
     for of_group in places.values():
         of_group.sort()
 
+    # A family name of several goes to whoever is named most nearby; else it is one of its own.
     def bearer(mention: Mention, form: NameForm) -> int:
         place = _places(mention)[0]
         bearers = {group_of[full] for full in resolution.shared.get(form, ())}
@@ -318,10 +312,7 @@ def _counts(mentions: Iterable[Mention]) -> Counter[str]:
 
 
 def _names(group: NameGroup, mentions: Sequence[Mention]) -> tuple[str, str]:
-    """What an entity is called, the form that is printed most often, and its full name.
-
-    Of equals it is one that is not all in capitals, has no title, is longer, and is printed first.
-    """
+    """What an entity is called, the form that is printed most often, and its full name."""
     counts = _counts(mentions)
     first: dict[str, int] = {}
     for mention in mentions:
@@ -331,6 +322,7 @@ def _names(group: NameGroup, mentions: Sequence[Mention]) -> tuple[str, str]:
     def commonest(among: Iterable[NameForm]) -> str:
         keys = {name_key(form.name) for form in among}
         forms = [form for form in counts if name_key(form) in keys] or list(counts)
+        # Of equals, one that is not all in capitals, has no title, is longer, and is printed first.
         return min(
             forms,
             key=lambda form: (
@@ -355,17 +347,14 @@ def _is_family(name: str, groups: Iterable[NameGroup]) -> bool:
 
 
 def _explain(group: NameGroup, name: str, printed: Iterable[str], language: str) -> dict[str, str]:
-    """Why each form except `name` was taken for this entity.
-
-    The pairs of the group that were joined are followed from `name` on; a form has the level of the
-    pair by which it is reached first.
-    """
+    """Why each form except `name` was taken for this entity."""
     neighbours: dict[NameForm, list[tuple[NameForm, str]]] = defaultdict(list)
     for first, second, why in group.joined:
         neighbours[first].append((second, why))
         neighbours[second].append((first, why))
     reached = {form: "exact" for form in group.forms if name_key(form.name) == name_key(name)}
     waiting = sorted(reached, key=lambda form: form.name)
+    # A form has the level of the joined pair by which it is reached first from `name`.
     for form in waiting:
         for neighbour, why in neighbours[form]:
             if neighbour not in reached:

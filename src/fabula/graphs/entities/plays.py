@@ -290,11 +290,9 @@ def is_of_scene(keywords: Iterable[str]) -> bool:
 def _scene_relations(
     speeches: Sequence[Speech], chunks: Sequence[Chunk], language: str
 ) -> Iterator[RelationMention]:
-    """A mention for every two who speak in a scene, at the first chunk by which both have spoken.
-
-    A scene is a section of the text, and no chunk is in two of them.
-    """
+    """A mention for any two who speak in a scene, at the first chunk by which both have spoken."""
     keyword = SCENE.get(language, SCENE["en"])
+    # A scene is a section of the text, and no chunk is in two of them.
     for first_rows in _first_speeches(speeches, chunks):
         for source, target in combinations(first_rows, 2):
             chunk = chunks[max(first_rows[source], first_rows[target])]

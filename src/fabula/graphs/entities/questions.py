@@ -304,11 +304,9 @@ def with_low(sought: Sought, question: str) -> Sought:
 
 
 def _in_these_words(name: str, network: Network) -> tuple[int, ...]:
-    """The row of whom the text calls so most often; outside English, in any inflected form.
-
-    An inflected form of a question may stand in no chunk. English names have none.
-    """
+    """The row of whom the text calls so most often; outside English, in any inflected form."""
     rows = network.by_name.exact(name)
+    # A question's inflected form may stand in no chunk. English names have none.
     if not rows and network.language not in ("", "en"):
         rows = network.by_name.stems(name)
     return rows[:1]

@@ -168,15 +168,13 @@ def nearest_links(
 def _nearest(
     vector: Vector, text: str, kind: str, filters: Filters, tools: Tools, limit: int, least: float
 ) -> dict[str, float]:
-    """The nearest elements of a kind by their ids; without a model by words, too.
-
-    Static vectors miss what words find.
-    """
+    """The nearest elements of a kind by their ids; without a model by words, too."""
     unfiltered = _without_filters(filters)
     kinds = STATED if kind in STATED else (kind,)
     hits = tools.elements(vector, unfiltered, limit, kinds)
     # Here, and not on the fused scores, which are shares of what was found and no cosines.
     near = {hit.id: hit.score for hit in hits if hit.score >= least}
+    # Static vectors miss what words find.
     if not (text and tools.models.offline):
         return near
     with tools.trace.step("matching", f"BM25, {kind}") as step:

@@ -287,10 +287,8 @@ def _runs(
 def _split_neighbours(
     texts: Sequence[Sequence[_Word]], runs: Sequence[Sequence[tuple[int, int]]], small: Words
 ) -> list[list[tuple[int, int]]]:
-    """Split runs that occur only once into their names, each with the titles before it.
-
-    In a language with cases the names of two persons may follow each other.
-    """
+    """Split runs that occur only once into their names, each with the titles before it."""
+    # In a language with cases the names of two persons may follow each other.
     counts = Counter(
         _smalls(words, *run) for words, of_text in zip(texts, runs, strict=True) for run in of_text
     )
@@ -399,10 +397,7 @@ def _roles(words: Sequence[_Word], names: set[str], small: Words) -> list[str]:
 
 
 def _is_titled(title: _Word, word: _Word, small: Words) -> bool:
-    """Whether a capital shows a name because a title is before it: Judge Straight, Mrs. Long.
-
-    The word may be one that the text prints small, or a month: Miss March.
-    """
+    """Whether a capital shows a name because a title is before it: Mrs. Long, or Miss March."""
     has_capital = word.text[0].isupper() and len(word.text) > 1 and not _is_shouted(word.text)
     if not has_capital or word.is_heading or small.nouns_have_capitals:
         return False
@@ -532,15 +527,13 @@ def _count_use(use: _Uses, words: Sequence[_Word], run: _Run, small: Words) -> N
 
 
 def _is_addressed(words: Sequence[_Word], run: _Run) -> bool:
-    """Whether a name stands alone between a comma and the end of a sentence: "Come up, Kinch!"
-
-    The word before the comma is no name, as Paris is none in "in Paris, France!"
-    """
+    """Whether a name is alone between a comma and a sentence end, as in "Come up, Kinch!"."""
     if not run.first or words[run.last - 1].is_possessive:
         return False
     is_behind_comma = words[run.first].before.strip() == ","
     follows = words[run.last].before if run.last < len(words) else ""
     ends = bool(_ADDRESS_ENDS.match(follows))
+    # The word before the comma is no name, as Paris is none in "in Paris, France!"
     return is_behind_comma and ends and words[run.first - 1].text.islower()
 
 

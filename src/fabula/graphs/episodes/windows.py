@@ -106,10 +106,7 @@ def _path(chunk: Chunk) -> tuple[str, ...]:
 
 
 def _join_tiny(leaves: Sequence[_Leaf], size: int) -> Iterator[_Leaf]:
-    """Yield sections; tiny ones that are neighbours in the same chapter or part become one.
-
-    A tiny section that contains the next one is its heading, as "BOOK ONE" before "CHAPTER I" is.
-    """
+    """Yield sections; tiny ones that are neighbours in the same chapter or part become one."""
     tiny = max(1, size // TINY_SHARE)
     heading: tuple[Chunk, ...] = ()
     run: _Leaf | None = None
@@ -118,6 +115,7 @@ def _join_tiny(leaves: Sequence[_Leaf], size: int) -> Iterator[_Leaf]:
         heading = ()
         is_tiny = len(leaf.chunks) <= tiny
         if is_tiny and number + 1 < len(leaves) and _contains(leaf, leaves[number + 1]):
+            # One that contains the next is its heading, as "BOOK ONE" before "CHAPTER I" is.
             heading = leaf.chunks
             continue
         if is_tiny and run and _are_neighbours(run, leaf, size):
@@ -160,12 +158,9 @@ def _grow(
 
 
 def _cut(chunks: tuple[Chunk, ...], size: int, window_tokens: int) -> list[Stretch]:
-    """Return windows of about equal numbers of chunks.
-
-    A whole section may be a quarter longer than a window: two halves of it, and a third call that
-    puts them together, would tell no more.
-    """
+    """Return windows of about equal numbers of chunks."""
     tokens = sum(chunk.tokens for chunk in chunks)
+    # A section may be a quarter longer: two halves and a call to join them would tell no more.
     by_size = 1 if len(chunks) <= (1 + MAX_EXCESS) * size else -(-len(chunks) // size)
     count = max(by_size, min(len(chunks), -(-tokens // window_tokens)))
     return [Stretch(chunks[start:end]) for start, end in _split_evenly(len(chunks), count)]

@@ -176,10 +176,7 @@ class Endpoint:
                 raise BadReply(f"{self.url} cut the answer short: ask again.")
 
     def _open(self, call: ModelCall) -> tuple[list[Json], AnswerEvents, Iterator[Json], ExitStack]:
-        """Open a stream: its events up to the first with content, itself, the others, and its slot.
-
-        The slot is held until the last event has come, unless this try fails.
-        """
+        """Open a stream: its events up to one with content, itself, the others, and its slot."""
         path = self._client.path(call.path, call.role)
         with ExitStack() as stack:
             slot = stack.enter_context(self._slot(call.purpose))
@@ -190,6 +187,7 @@ class Endpoint:
                 for event in events:
                     first.append(event)
                     if has_content(event):
+                        # The slot is held until the last event has come.
                         return first, stream, events, stack.pop_all()
                 raise EmptyStream(f"{self.url} sent nothing.")
 

@@ -491,11 +491,8 @@ def _first(value: object) -> object:
 
 
 def _wait_in_body(error: Mapping[str, object], message: str) -> float | None:
-    """The seconds that an error's body asks to wait; None if it does not say.
-
-    OpenRouter has the headers of its limit within the body, Hugging Face the time that loading a
-    model takes, Gemini a field of the details, and OpenAI and others say it in their messages.
-    """
+    """The seconds that an error's body asks to wait; None if it does not say."""
+    # Hugging Face has a time to load, OpenRouter headers, Gemini details, OpenAI a message.
     estimate = finite_number(error.get("estimated_time"))
     if estimate is not None:
         return max(0.0, estimate)

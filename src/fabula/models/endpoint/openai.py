@@ -248,12 +248,8 @@ class OpenAIChat:
         yield self._last_piece(request, counts, tries, end, reason)
 
     def _ask_unstreamed(self, prompt: Prompt, tries: Tries) -> Reply:
-        """Ask once without a stream, after a stream that had nothing in it.
-
-        Servers that have begun to stream can't send an error's status any more, and some then end
-        the stream in silence: a prompt that is longer than the context looks like an empty reply.
-        Without a stream they say what is wrong.
-        """
+        """Ask once without a stream, after a stream that had nothing in it."""
+        # Some servers end a stream in silence if a prompt is too long; without one they say so.
         reply = self._complete(prompt, tries)
         if reply.problem and not (reply.text and reply.incomplete):
             raise BadReply(reply.problem)
@@ -396,12 +392,9 @@ class OpenAIEmbedder:
     def _embed_beginning(
         self, text: str, kind: TextKind, error: ModelError, tries: Tries, steps: int | None
     ) -> Embeddings:
-        """Embed as much of a text that is too long as the model takes, in whole sentences.
-
-        It is shortened at most `steps` times; None for as often as needed. If its beginnings are
-        refused, too, `error` is raised.
-        """
+        """Embed the beginning of a text that the model takes, or raise `error` after `steps`."""
         whole = length = tokens.count(text)
+        # `steps` is None for as often as needed.
         while steps != 0:
             length = length * 2 // 3 if steps is None else length // 2
             if length < MIN_TEXT_TOKENS:

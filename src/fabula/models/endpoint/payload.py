@@ -530,13 +530,10 @@ MIN_DOUBLE_BYTES = 64
 
 
 def _is_double(packed: list[bytes]) -> bool:
-    """Whether vectors are float64, as servers in Python may send, and not OpenAI's float32.
-
-    Nothing says so. The lower halves of float64, read as float32, are numbers of any magnitude, or
-    all 0 if the vector was made from numbers of low precision.
-    """
+    """Whether vectors are float64, as servers in Python may send, and not OpenAI's float32."""
     if not all(len(row) % 8 == 0 and len(row) >= MIN_DOUBLE_BYTES for row in packed):
         return False
+    # Lower halves of float64, as float32, have any magnitude, or are all 0 if precision was low.
     joined = b"".join(packed)
     with np.errstate(all="ignore"):
         halves = np.abs(np.frombuffer(joined, dtype="<f4"))

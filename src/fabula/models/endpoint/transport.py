@@ -331,10 +331,7 @@ class EventStreamBody(httpx2.SyncByteStream):
 
 
 def _with_data(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The events of a stream that have data: their lines `event` and `data`, whole.
-
-    Some servers leave out the blank line between events, or behind the last one.
-    """
+    """The events of a stream that have data: their lines `event` and `data`, whole."""
     event: list[bytes] = []
     for text in map(_error_as_data, _lines(pieces)):
         if not text:
@@ -342,6 +339,7 @@ def _with_data(pieces: Iterable[bytes]) -> Iterator[bytes]:
                 yield b"".join([*event, b"\n"])
             event = []
         elif text.startswith((b"event:", b"data:")) and text.partition(b":")[2].strip():
+            # Some servers leave out the blank line between events, or behind the last one.
             if text.startswith(b"data:") and _is_whole_event(event):
                 yield b"".join([*event, b"\n"])
                 event = []

@@ -79,10 +79,8 @@ def _unit_rows(rows: Vectors, model: str) -> Vectors:
 
 
 def _cut_texts(network: Any, texts: Sequence[str]) -> list[int]:
-    """Return how many tokens of each text were read, by our own count; 0 if it was read whole.
-
-    The model's tokenizer cuts a longer text without a word. Static models have no such tokenizer.
-    """
+    """Return how many tokens of each text were read, by our own count; 0 if it was read whole."""
+    # The model's tokenizer cuts a longer text without a word; static models have none.
     tokenizer = getattr(network, "tokenizer", None)
     if tokenizer is None:
         return [0] * len(texts)

@@ -176,13 +176,10 @@ def _model_file(own: Path) -> str:
 
 
 def _read_pooling(own: Path) -> tuple[PoolingType, int]:
-    """Return how the vectors of a text's tokens become one, and its length.
-
-    It is read from the file that Sentence Transformers write. There is no default: a model that is
-    pooled in another way than it was trained for gives vectors that find little, without an error.
-    """
+    """Return how the vectors of a text's tokens become one, and its length."""
     from fastembed.common.model_description import PoolingType
 
+    # There is no default: with another pooling than in training, a model finds little, silently.
     file = own / POOLING_FILE
     try:
         config: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))

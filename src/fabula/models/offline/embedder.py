@@ -99,16 +99,13 @@ def _head(text: str) -> str:
 
 
 def _mean(tokens: Vectors, text: str) -> Vector:
-    """The mean of token vectors, shape (tokens, 256), scaled to unit length.
-
-    A text without tokens gets a random vector that depends on its hash: Neo4j's index would leave
-    out a zero vector without an error.
-    """
+    """The mean of token vectors, shape (tokens, 256), scaled to unit length."""
     if len(tokens):
         mean = tokens.mean(axis=0)
         length = np.linalg.norm(mean)
         if length > 0:
             return np.asarray(mean / length, np.float32)
+    # Without tokens it is random: Neo4j's index would leave out a zero vector without an error.
     seed = int.from_bytes(hashlib.sha256(text.encode("utf-8")).digest()[:8], "big")
     drawn = np.random.default_rng(seed).standard_normal(DIMENSIONS)
     return np.asarray(drawn / np.linalg.norm(drawn), np.float32)

@@ -97,10 +97,7 @@ def _has_words(question: str) -> bool:
 
 
 def _names(question: str) -> list[str]:
-    """Return the names of a question: words with capitals that follow each other, in order.
-
-    The first word of a question has a capital anyway.
-    """
+    """Return the names of a question: words with capitals in a row, but not its first word."""
     return [match[0] for match in _NAME.finditer(question)]
 
 

@@ -109,13 +109,10 @@ def fill_template(file: Path, /, **values: object) -> str:
 
 @functools.cache
 def _template(file: Path) -> tuple[Template, re.Pattern[str]]:
-    """A prompt file, and a pattern that matches the opening bracket of each tag in a value.
-
-    The tags are SHARED and those of the file itself, so that none is forgotten, not even in prompts
-    of other packages. A tag counts with and without a plural s, in either case, and with spaces
-    after its bracket, as a model reads all of these as the same tag.
-    """
+    """A prompt file, and a pattern that matches the opening bracket of each tag in a value."""
     text = file.read_text(encoding="utf-8").strip()
+    # The file's own tags too, so that none is forgotten, not even of other packages.
     names = {name.lower().removesuffix("s") for name in (*SHARED, *TAG.findall(text))}
     tags = "|".join(re.escape(name) for name in sorted(names))
+    # A model reads a tag with a plural s, in either case or with spaces as the same one.
     return Template(text), re.compile(rf"<(?=\s*/?\s*(?:{tags})s?\b)", re.IGNORECASE)

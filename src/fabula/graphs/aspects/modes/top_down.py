@@ -56,13 +56,10 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
 
 
 def _find_tops(vector: Vector, filters: Filters, tools: Tools) -> list[str]:
-    """Return the ids of the best top summaries of each aspect, by the vector index.
-
-    The index does not know what is above a summary. So it is asked for more until it gave enough
-    tops, or all summaries of an aspect.
-    """
+    """Return the ids of the best top summaries of each aspect, by the vector index."""
     width = tools.options.width
     reach = MIN_REACH * width
+    # The index does not know what is above a summary: it is asked for more until there are enough.
     while True:
         rows = tools.find_rows(
             read_statement("aspects/find_tops"), vector, filters, width=width, reach=reach

@@ -153,10 +153,7 @@ def helpful_points(results: Sequence[StepResult]) -> list[Point]:
 def _nearest_to_hypothesis(
     question: str, vector: Vector, reports: Sequence[StoredReport], filters: Filters, tools: Tools
 ) -> list[StoredReport]:
-    """Return the reports nearest to an answer that a model makes up.
-
-    It is made up in the form of the report nearest to the question.
-    """
+    """Return the reports nearest to an answer made up in the form of the question's nearest one."""
     with tools.trace.step("hypothesis") as step:
         example, *_ = rank_by_cosine(vector, reports, filters, tools, 1) or reports
         prompt = Prompt(
@@ -294,10 +291,7 @@ def _ask_round(
     look_up: Callable[[str], list[Passage]],
     tools: Tools,
 ) -> tuple[list[StepResult], set[str]]:
-    """Answer follow-up questions from the text, one call each, side by side.
-
-    Returns the answers, and the ids of the chunks that were read.
-    """
+    """Answer follow-up questions side by side, and return the ids of the chunks read with them."""
     contexts: list[tuple[str, list[Passage]]] = []
     for text in chosen:
         with tools.trace.step("follow up", text) as step:

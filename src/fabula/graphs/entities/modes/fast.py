@@ -112,13 +112,11 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
 def _find_seeds(
     question: str, sought: Sought, network: Network, filters: Filters, tools: Tools
 ) -> list[dict[int, float]]:
-    """The entities of each name, of each description without a name, and of the question.
-
-    A name that the text has stands for its entity; all others for the nearest entities.
-    """
+    """The entities of each name, of each description without a name, and of the question."""
     rows_by_name = {name: rows_of([name], network) for name in sought.named}
     unknown = [name for name, rows in rows_by_name.items() if not rows]
     vectors = embed([*unknown, *sought.generic, question], tools)
+    # A name that the text has stands for its entity; all others for the nearest entities.
     scores = [{rows[0]: 1.0} for rows in rows_by_name.values() if rows]
     for place, vector in enumerate(vectors):
         limit, least = (1, MIN_NAME_COSINE) if place < len(unknown) else (MAX_NEAR, 0.0)

@@ -115,12 +115,10 @@ def _find_starts(
     filters: Filters,
     tools: Tools,
 ) -> dict[int, float]:
-    """The entities that are named, best first, with their likeness to the name.
-
-    It is 1 for an entity that has the name; where none has it, it is the cosine of the nearest.
-    """
+    """The entities that are named, best first, with their likeness to the name."""
     starts: dict[int, float] = {}
     for name, vector in zip(sought.named, vectors, strict=False):
+        # It is 1 for one that has the name; where none has it, the cosine of the nearest.
         near = dict.fromkeys(rows_of([name], network), 1.0) or nearest_entities(
             vector, network, filters, tools, tools.options.names, tools.options.least
         )
