@@ -357,7 +357,7 @@ def test_a_compaction_meanwhile_is_told_and_the_old_document_stays(
 ) -> None:
     def compact() -> None:
         with Fabula() as fabula:
-            fabula.library.compact()
+            fabula.app.compact()
 
     with pytest.raises(SpaceError, match=r"`fabula db compact` .* try again"):
         edited(winter, monkeypatch, compact)

@@ -173,7 +173,7 @@ def test_a_compaction_meanwhile_costs_only_a_second_staging(
     thread, outcomes = ingest_beside(winter)
     until(lambda: staged(store) > 0, "nothing was staged while the model is asked")
     with Fabula(model="offline") as fabula:
-        fabula.library.compact()
+        fabula.app.compact()
     held.go.set()
     thread.join()
     assert outcomes == ["added"]

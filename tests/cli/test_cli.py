@@ -15,8 +15,8 @@ from endpoint import Endpoint
 from fabula.cli import main
 from fabula.errors import NotFound
 from fabula.graph.hits import SHOWN_FIELDS
-from fabula.library.shown_answer import ShownAnswer
 from fabula.models import NO_ANSWER
+from fabula.operations.shown_answer import ShownAnswer
 from fabula.store import Store
 from graphs import DIMENSIONS, MODEL, put, small_graph
 from stories import LIGHTHOUSE as STORY

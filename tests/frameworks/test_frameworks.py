@@ -47,7 +47,7 @@ def fabula(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture(scope="module")
 def service(fabula: Fabula) -> Iterator[Served]:
-    with served(fabula.library) as it:
+    with served(fabula.app) as it:
         yield it
 
 

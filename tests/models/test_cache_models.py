@@ -246,7 +246,7 @@ def test_a_question_is_paid_for_once(online: Endpoint) -> None:
 def test_the_doctor_asks_the_models_themselves(online: Endpoint) -> None:
     with Fabula() as fabula:
         for _ in range(2):
-            for _, _, call in fabula.library.models.roles():
+            for _, _, call in fabula.app.models.roles():
                 with contextlib.suppress(BadReply):
                     call()
     assert online.calls == 6

@@ -59,7 +59,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "py3langid": "load/languages.py",
     "pypdf": "load/",
     "ragas": "fabula_bench/metrics/ragas_library.py",
-    "rapidfuzz": ("graphs/entities/resolve.py", "text/anchoring.py"),
+    "rapidfuzz": ("graphs/entities/word_forms.py", "text/anchoring.py"),
     "rdflib": "fabula_graphs/rdf.py",
     "regex": "fabula_scholar/words/concordance.py",
     "resvg_py": "fabula_scholar/pictures/shared/png.py",

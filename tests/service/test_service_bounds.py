@@ -25,8 +25,8 @@ from fabula.graph.explore import query_names, shipped_query
 from fabula.graph.queries import FOLDER
 from fabula.graph.statements import count_levels
 from fabula.library import App
-from fabula.library.shown_answer import read_answer
 from fabula.operations import queries
+from fabula.operations.shown_answer import read_answer
 from fabula.server import Address
 from fabula.service.page.answers import lay_out
 from fabula.service.page.screens import ROUTERS

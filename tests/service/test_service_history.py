@@ -19,8 +19,8 @@ from database import connect, server_variables, wipe
 from endpoint import Endpoint
 from fabula.cli import main
 from fabula.library import App
-from fabula.library.shown_answer import read_answer
 from fabula.models import Turn
+from fabula.operations.shown_answer import read_answer
 from fabula.server import Address
 from fabula.service.http.dependencies import Caller
 from fabula.service.openai import Message, read_turns

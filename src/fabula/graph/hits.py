@@ -2,7 +2,7 @@
 
 A field of a hit is declared in `Hit`, and returned by every statement with the projection
 `{.id, ...} AS hit`; tests/store/test_cypher.py holds them equal. What is shown of a hit is decided
-in `fabula.library.shown_answer`.
+in `fabula.operations.shown_answer`.
 """
 
 from __future__ import annotations

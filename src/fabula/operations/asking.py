@@ -16,7 +16,11 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from fabula.ask.query import Query, query_options
 from fabula.errors import FabulaError, Forbidden, SpaceError
 from fabula.graph.trace import Trace
-from fabula.library.shown_answer import (
+from fabula.models.counted import Meter
+from fabula.models.stop import Stop
+from fabula.models.usage import Usage
+from fabula.operations.kit import Asker, Mark, Parameter, operation
+from fabula.operations.shown_answer import (
     ShownAnswer,
     ShownHits,
     limited_place,
@@ -24,10 +28,6 @@ from fabula.library.shown_answer import (
     show_hits,
     used_modes,
 )
-from fabula.models.counted import Meter
-from fabula.models.stop import Stop
-from fabula.models.usage import Usage
-from fabula.operations.kit import Asker, Mark, Parameter, operation
 
 if TYPE_CHECKING:
     from fabula.ask.answer import AnswerStream

@@ -18,10 +18,10 @@ from pydantic import Field
 
 from fabula.errors import BadValue, NotFound
 from fabula.jobs.callers import PERSON
-from fabula.library.shown_answer import ShownAnswer, read_answer
 from fabula.operations.asking import WhoAsks
 from fabula.operations.kit import operation
 from fabula.operations.parameters import After
+from fabula.operations.shown_answer import ShownAnswer, read_answer
 from fabula.text.names import quote_name
 
 if TYPE_CHECKING:

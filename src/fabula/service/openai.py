@@ -28,12 +28,12 @@ from fabula.ask.scope import AskedTurn, QuestionScope
 from fabula.errors import FabulaError, NotFound, SettingsError, did_you_mean
 from fabula.export.markdown import describe_quotations
 from fabula.library.collection import Collection
-from fabula.library.shown_answer import ShownAnswer, ShownPassage, to_json
 from fabula.models import Prompt, Turn
 from fabula.models.counted import Meter
 from fabula.models.replies import CutReply, complete
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
+from fabula.operations.shown_answer import ShownAnswer, ShownPassage, to_json
 from fabula.service.core.asking import Answering, Question
 from fabula.service.core.errors import Problem, describe_problem
 from fabula.service.http.addresses import address

@@ -376,7 +376,7 @@ def test_an_export_has_it_with_its_edges(ingested: Path, tmp_path: Path) -> None
     with Fabula() as fabula:
         fabula.export(whole)
         fabula.export(of_first, "The first book")
-        fabula.library.export(tmp_path / "all.graphml")
+        fabula.app.export(tmp_path / "all.graphml")
     lines = [json.loads(line) for line in whole.read_text().splitlines()]
     labels = [label for line in lines for label in line.get("labels", ())]
     types = [line["label"] for line in lines if line["type"] == "relationship"]

@@ -28,7 +28,7 @@ def command(settings: Settings) -> None:
     # Few attempts: whoever looks for an error should not wait for every retry.
     hasty = settings.model_copy(update={"attempts": min(settings.attempts, 2)})
     with open_collection(hasty) as fabula:
-        for check in examine(fabula, fabula.library.default_collection):
+        for check in examine(fabula, fabula.app.default_collection):
             click.echo(f"{'ok ' if check.passed else 'BAD'}  {check.name:<16} {check.message}")
             is_ok = is_ok and check.passed
     if not is_ok:

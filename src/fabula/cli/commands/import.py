@@ -24,7 +24,7 @@ def command(file: Path, settings: Settings) -> None:
     A collection of this name that has documents is never changed.
     """
     with open_collection(settings) as fabula:
-        head = fabula.library.import_collection(file)
+        head = fabula.app.import_collection(file)
     click.echo(
         f"Collection {head.collection!r}: {head.nodes:,} nodes, "
         f"{head.relationships:,} relationships"

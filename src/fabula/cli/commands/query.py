@@ -170,7 +170,7 @@ def _answer(
     for name, why in about.get("left_out", {}).items():
         echo(f"Left out: collection {name}. {why}", err=True)
     if form == "json":
-        from fabula.library.shown_answer import to_json
+        from fabula.operations.shown_answer import to_json
 
         shown = begun.show()
         keep_question(query, stream.answer, collection, across)

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from fabula.jobs.idempotency import Idempotency
-from fabula.library.shown_answer import ShownAnswer, format_json
 from fabula.models.stop import Stop
+from fabula.operations.shown_answer import ShownAnswer, format_json
 from fabula.service.core import asking
 from fabula.service.core.asking import Question, QuestionAcross
 from fabula.service.core.errors import Problem

@@ -27,8 +27,8 @@ from fabula.jobs.start import (
     text_item,
 )
 from fabula.jobs.uploads import Upload, label
-from fabula.library.shown_answer import format_json
 from fabula.models.usage import Usage
+from fabula.operations.shown_answer import format_json
 from fabula.service.api.jobs import respond_accepted
 from fabula.service.core.errors import Problem
 from fabula.service.http.dependencies import (

@@ -19,16 +19,16 @@ from fabula.ask.scope import AskedTurn
 from fabula.errors import FabulaError, Forbidden, first_problem
 from fabula.export.citations import citations_json, cite_quotes
 from fabula.library.collection import Collection
-from fabula.library.shown_answer import (
+from fabula.operations.asking import OPTIONS, BegunAnswer, Name
+from fabula.operations.conversations import begin_conversation
+from fabula.operations.kit import Asker
+from fabula.operations.shown_answer import (
     ShownAnswer,
     ShownPassage,
     ShownStep,
     limited_place,
     list_steps,
 )
-from fabula.operations.asking import OPTIONS, BegunAnswer, Name
-from fabula.operations.conversations import begin_conversation
-from fabula.operations.kit import Asker
 from fabula.service.core import errors
 from fabula.service.core.write_behind import write_behind
 

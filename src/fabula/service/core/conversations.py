@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.ask.scope import AskedTurn, QuestionScope
 from fabula.errors import StoreError
-from fabula.library.shown_answer import ShownAnswer, format_json, read_answer
 from fabula.models import Turn
 from fabula.operations.conversations import unknown_conversation
+from fabula.operations.shown_answer import ShownAnswer, format_json, read_answer
 from fabula.service.core.errors import Problem
 
 if TYPE_CHECKING:

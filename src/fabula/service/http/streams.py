@@ -30,7 +30,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from fabula.errors import FabulaError
-from fabula.library.shown_answer import to_json
+from fabula.operations.shown_answer import to_json
 from fabula.service.core.errors import Unavailable, UnexpectedError, describe_problem
 from fabula.service.http.errors import RETRY_AFTER_SECONDS
 

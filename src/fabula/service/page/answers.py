@@ -10,8 +10,8 @@ from fabula.ask.answer import CITATION
 from fabula.ask.quotations.checked import CheckedQuotation
 from fabula.export.markdown import describe_quotations, describe_weak, format_answer
 from fabula.graph.hits import Hit
-from fabula.library.shown_answer import ShownAnswer, ShownPassage, ShownQuote
 from fabula.models import NO_ANSWER
+from fabula.operations.shown_answer import ShownAnswer, ShownPassage, ShownQuote
 from fabula.service.http.addresses import address
 from fabula.service.page.book import Span, merge, write_spans
 

@@ -15,7 +15,6 @@ from fabula.errors import FabulaError, SettingsError, SpaceError
 from fabula.graph import TEXT
 from fabula.graph.installed import graphs
 from fabula.library.collection import Collection
-from fabula.library.shown_answer import ShownAnswer
 from fabula.models.prefixes import split_space_name
 from fabula.models.stop import Stop
 from fabula.operations import asking as operations
@@ -31,6 +30,7 @@ from fabula.operations.conversations import (
 )
 from fabula.operations.example_questions import ExampleQuestion, suggest_questions
 from fabula.operations.kit import Asker, find_operation
+from fabula.operations.shown_answer import ShownAnswer
 from fabula.service.core import asking
 from fabula.service.core.asking import Question
 from fabula.service.http.addresses import address

@@ -14,7 +14,13 @@ from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.graph.trace import Trace
 from fabula.library import App
-from fabula.library.shown_answer import ShownAnswer, format_json, read_answer, show_answer, to_json
+from fabula.operations.shown_answer import (
+    ShownAnswer,
+    format_json,
+    read_answer,
+    show_answer,
+    to_json,
+)
 from fabula.server import Address
 from mcp_calls import called
 from served import Served, events, served, server_of
