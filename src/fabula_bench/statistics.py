@@ -123,11 +123,9 @@ def _group_by_text(scores: Scores, texts: Sequence[str]) -> tuple[Scores, NDArra
 
 
 def _chance(sums: Scores, rng: np.random.Generator) -> float:
-    """Return the share of flips of the texts' signs that give a sum as far from 0, or farther.
-
-    All flips of few texts; of many, random ones, and the one that was observed.
-    """
+    """Return the share of flips of the texts' signs that give a sum as far from 0, or farther."""
     count = len(sums)
+    # All flips of few texts; of many, random ones, and the one that was observed.
     if count <= _EXACT:
         flips = (np.arange(2**count)[:, None] >> np.arange(count)) & 1
     else:

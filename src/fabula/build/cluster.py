@@ -659,10 +659,8 @@ def _start_local(workers: int, threads: int) -> LocalCluster:
 
 
 def _end_local(local: LocalCluster) -> None:
-    """End local workers at once: one that waits for a model would not leave by itself.
-
-    They hold nothing that is worth a wait: their tasks have ended, or are given up.
-    """
+    """End local workers at once: one that waits for a model would not leave by itself."""
+    # They hold nothing that is worth a wait: their tasks have ended, or are given up.
     for nanny in local.workers.values():
         nanny.auto_restart = False
         if nanny.pid is not None:

@@ -239,10 +239,7 @@ class Planner:
         *,
         is_new_text: bool = False,
     ) -> DocumentPlan:
-        """Read all that these graphs are built from. Without a document, it is the store's.
-
-        Raises SettingsError if one of them needs a chat model, and there is none.
-        """
+        """Read all that these graphs are built from; without a document, it is the store's."""
         if self.models.offline:
             refuse_without_model(graph.name for graph in graphs)
         if is_new_text:

@@ -486,10 +486,7 @@ class BuildRun:
         return self._under_lock(names, document.id, document.source, plan, work)
 
     def _update_structure(self, document: Document, entry: Entry | None) -> None:
-        """Give a document what is newly known of the same text: sections, pages and edition.
-
-        Nothing is built from these, so nothing becomes stale.
-        """
+        """Give a document new sections, pages and edition, from which nothing is built."""
         if self.dry or entry is None:
             return
         if entry.sha256 == document.sha256 and entry.reading < document.reading:
@@ -633,9 +630,7 @@ def _is_file(name: str) -> bool:
 
 
 def _plan(plan: Callable[[], Plan]) -> Plan:
-    """Return a plan; what was replaced while it was read, as by one import of annotations after
-    another, is read again.
-    """
+    """Return a plan, and plan again where what was read for it was replaced meanwhile."""
     for _ in range(MAX_PLANS - 1):
         with suppress(Changed):
             return plan()

@@ -494,15 +494,12 @@ class DaskLeases:
 
 
 def _open_leases(worker: Worker, settings: Settings) -> DaskLeases | None:
-    """Return the leases of calls by these settings; None if they name no model of an endpoint.
-
-    All runs of the cluster with the same endpoint and the same limit share them.
-    """
+    """Return the leases of calls by these settings; None if they name no model of an endpoint."""
     if not settings.uses_endpoint:
         return None
     # A digest, as an address may have a password in it.
     address = hashlib.sha256(normalize_url(settings.base_url).encode()).hexdigest()[:16]
-    # With the limit in its name, as Dask refuses another limit of the same name.
+    # All runs with this endpoint and limit share them; Dask refuses two limits of one name.
     name = f"fabula-calls-{address}-{settings.concurrency}"
     return _leases_of(worker, name, settings.concurrency)
 

@@ -741,12 +741,10 @@ class ModelFactory:
 
     @property
     def _address(self) -> str:
-        """The endpoint's address, which is a part of the cache's keys; it is not called.
-
-        It is without secrets, so that a new password makes no reply unknown.
-        """
+        """Return the endpoint's address, which is a part of the cache's keys."""
         from fabula.models.endpoint.address import normalize_url, redact_url
 
+        # Without secrets, so that a new password makes no reply unknown.
         return redact_url(normalize_url(self._settings.base_url))
 
     def worker_settings(self) -> Settings:

@@ -161,12 +161,10 @@ class Serving(BaseModel):
     @field_validator("oidc_groups", "public", mode="before")
     @classmethod
     def _split_lines(cls, value: Any) -> Any:
-        """Split what a variable holds in one text; names of collections and groups have spaces.
-
-        A list of JSON is read, too: other variables hold JSON, and no name begins with a bracket.
-        """
+        """Split the text at semicolons: names of collections and groups have spaces."""
         if not isinstance(value, str):
             return value
+        # A list of JSON is read, too: other variables hold JSON, and no name begins with a bracket.
         if value.lstrip().startswith("["):
             try:
                 return tuple(json.loads(value))

@@ -193,11 +193,7 @@ def _sources(item: Mapping[str, Any]) -> set[str]:
 
 
 def _read(item: Mapping[str, Any], only: str) -> Iterator[Annotation]:
-    """Yield an annotation for each target; one without words or a place is kept, without a place.
-
-    Several targets have one group, unless the annotation has one of its own. With `only`, targets
-    in other documents of Fabula are left out.
-    """
+    """Yield an annotation for each target; with `only`, none for other documents of Fabula."""
     id = _item_id(_text(item.get("id")))
     named = [
         each
@@ -205,7 +201,9 @@ def _read(item: Mapping[str, Any], only: str) -> Iterator[Annotation]:
         if not only or not (s := _source(each)).startswith(DOCUMENT_URN) or s == only
     ]
     for number, each in enumerate(named):
+        # One without words or a place is kept, without a place.
         found = _read_one(item, [*_selectors(each)])
+        # Several targets have one group, unless the annotation has one of its own.
         if len(named) > 1:
             found = replace(found, id=f"{id}-{number}" if id else "", group=found.group or id)
         yield found

@@ -227,17 +227,15 @@ class Runner:
         return True
 
     def _dead(self, workers: Sequence[str | None], own: str = "") -> list[str]:
-        """Return those of these workers that are known to have ended.
-
-        Neo4j shows a user only the locks of that user. If it does not show `own`, the lock of this
-        worker, it shows none at all.
-        """
+        """Return those of these workers that are known to have ended."""
+        # Neo4j shows a user only the locks of that user.
         prefix = f"{self._services.app.settings.neo4j_username} "
         visible = {worker for worker in workers if worker and worker.startswith(prefix)}
         if not (visible and self._sees_locks):
             return []
         with self._services.app.connect().session() as session:
             held = find_held_names(session)
+        # If it does not show the lock of this worker, it shows none at all.
         if own and own not in held:
             self._sees_locks = False
             return []
@@ -468,10 +466,8 @@ class JobRun:
         ingest: Callable[[Sequence[DocumentSource]], Sequence[Outcome]],
         sources: Mapping[str, DocumentSource],
     ) -> Sequence[Outcome]:
-        """Ingest each document by itself, so that an unexpected error fails only its own.
-
-        It returns the outcomes of those that wait for batches.
-        """
+        """Ingest each document by itself, so that an unexpected error fails only its own."""
+        # Only the outcomes of those that wait for batches are returned.
         waiting: list[Outcome] = []
         for item in self._progress.waiting():
             try:
@@ -618,10 +614,8 @@ class JobRun:
         return replace(now, state=state, eta=self._progress.seconds_left(), attempts=self._attempts)
 
     def _hold_to_quota(self) -> None:
-        """Stop the job once a quota is spent.
-
-        The job's budget counts only tokens, and not those that the key spends elsewhere meanwhile.
-        """
+        """Stop the job once a quota is spent."""
+        # The job's budget counts only tokens, and none that the key spends elsewhere meanwhile.
         try:
             self._services.ledger.refuse_spent(self._caller)
         except BudgetSpent as error:

@@ -86,10 +86,7 @@ class App(Resources):
         return self.collection(self._latest_collection())
 
     def _latest_collection(self) -> str:
-        """Return the collection whose document was written last; '' for none.
-
-        Those that the settings name a server for are not looked at.
-        """
+        """Return the collection written last that has no server of its own; '' for none."""
         latest = self.connect().latest_collections()
         return next((name for name in latest if name not in self.settings.collections), "")
 

@@ -648,15 +648,7 @@ class Collection:
         return table
 
     def _resolve_place(self, values: Mapping[str, Any]) -> tuple[Collection, dict[str, Any]]:
-        """Return the collection as far as parameters of a query say that it was read, and these.
-
-        The parameters `document` and `until`, a reader's place, are then an id and a number.
-
-        Raises:
-            NotFound: The document has no such place, or none is named and there are several.
-            SettingsError: There is a place, and the query has no parameters that restrict it.
-
-        """
+        """Return the collection up to the place that parameters of a query name, and these."""
         read: Collection = self
         if {"document", "until"} <= values.keys():
             if values["until"] != NO_LIMIT:
@@ -791,14 +783,11 @@ class Collection:
     def _stay_in_document(
         self, query: Query, filters: Filters, turns: Sequence[AskedTurn]
     ) -> tuple[Query, Filters, str | None, str]:
-        """Keep a follow-up without a model to the document that the last answer is from.
-
-        It returns the query and the filters, with that document if there is one; what
-        `document_of_follow_up` says; and the title of the document if it was added here.
-        """
+        """Keep a follow-up without a model to the document that the last answer is from."""
         from fabula.ask.follow_up import document_of_follow_up
         from fabula.library.volumes import MIN_VOLUMES
 
+        # The last two results: what `document_of_follow_up` says, and the title if added here.
         if filters.document or filters.volumes:
             return query, filters, None, ""  # the reader said where to look
         kept = document_of_follow_up(query.question, turns)
@@ -910,12 +899,8 @@ class Collection:
     # Inside
 
     def _asking(self, stop: Stop | None) -> ModelFactory:
-        """Return the models for one question.
-
-        A question is compared with the collection's vectors, so the model that made them embeds it,
-        whatever model the settings name now. The collection may be given other vectors at any time,
-        so its space is read for each question.
-        """
+        """Return the models for one question, which is embedded as the collection was."""
+        # The collection may be given other vectors at any time, so this is read each time.
         space = self.space()
         models = self.models if space is None else self.models.for_questions(space.model, self.name)
         return models.view(urgent=True, stop=stop)
@@ -956,10 +941,7 @@ class Collection:
         return Query.of(values.pop("question"), self.settings, **{**values, **options})
 
     def _aim(self, query: Query, stop: Stop | None = None) -> tuple[Collection, Filters]:
-        """Return the collection as far as the question says that it was read, and where to look.
-
-        Raises NotFound if there is nothing, or no such document.
-        """
+        """Return the collection as far as the question says it was read, and where to look."""
         self.app.store_of(self.name, stop)
         self._refuse_unready()
         if volumes := self.read_volumes(query.until, query.document):

@@ -195,11 +195,9 @@ def find_labelled(structure: TextStructure, at: str, length: int) -> list[tuple[
 
 
 def _find_numbered(structure: TextStructure, at: str) -> list[int]:
-    """Return the sections with the number that `at` gives, as "The Second Chapter" does.
-
-    A number with a title is not looked for here, as titles are compared as they are printed.
-    """
+    """Return the sections with the number that `at` gives, as "The Second Chapter" does."""
     number = chapter_number(at)
+    # A number with a title is not looked for here: titles are compared as they are printed.
     if number is None or number.titled:
         return []
     sections = enumerate(structure.outline.sections)

@@ -107,14 +107,12 @@ def end_of_section(structure: TextStructure, number: int, length: int) -> int:
 
 
 def _find_phrase(store: Store, document: Entry, words: str, length: int) -> ReadingPlace:
-    """Return the end of words of the text: of the first place that has them, which is the safe one.
-
-    White space, case and the forms of quotation marks, apostrophes and dashes make no difference.
-    """
+    """Return the end of the first place with these words of the text, which is the safe one."""
     # A quotation is often given without the comma that the book prints before its mark.
     sought = words.strip(f"{_MARKS[1:-1]} ").split()
     if len(words) >= MIN_PHRASE_CHARACTERS and len(sought) > 1:
         text = "".join(row["text"] for row in store.find_chunks(document))
+        # White space, case and the forms of marks make no difference.
         matches = re.finditer(r"\s+".join(map(_pattern, sought)), text, re.IGNORECASE)
         if match := next(matches, None):
             again = " (the first place that has these words)" if next(matches, None) else ""

@@ -353,13 +353,10 @@ def _change_note(
 
 
 def _choose(layer: AnnotationLayer | None, note: str, entry: Entry) -> Annotation:
-    """Return the note of an id, or of the beginning of one. Raises NotFound.
-
-    A whole id is the beginning of no other, though of two equal notes the second has it with a
-    number: who removes a note twice removes one.
-    """
+    """Return the note of an id, or of the beginning of one."""
     notes = layer.annotations if layer else ()
     chosen = [each for each in notes if each.id == note]
+    # A whole id is the beginning of no other, but an equal note has it with a number.
     if not chosen and len(note) < ID_DIGITS:
         chosen = [each for each in notes if each.id.startswith(note)]
     if len(chosen) != 1:

@@ -200,10 +200,7 @@ def _add_writing(server: MCPServer, access: _Access) -> None:
 
 
 def _add_operation(server: MCPServer, access: _Access, operation: Operation) -> None:
-    """Add the tool of an operation; rows that do not fit into a result are left out.
-
-    `total` says how many there are.
-    """
+    """Add the tool of an operation."""
 
     def call(
         session: Context[Any, Any], collection: str = "", stop: Stop | None = None, **values: Any
@@ -214,6 +211,7 @@ def _add_operation(server: MCPServer, access: _Access, operation: Operation) -> 
         source = access.collection(session, collection) if operation.has_collection else None
         result = access.state.run_operation(caller, operation, source, values, stop)
         result = result.shorten() if hasattr(result, "shorten") else result
+        # Rows that do not fit into a result are left out; `total` says how many there are.
         return operation.to_json(_fit_rows(result))
 
     async def call_question(session: Context[Any, Any], **values: Any) -> Any:

@@ -428,10 +428,8 @@ def _find_collection(state: ServiceState, caller: Caller, model: str) -> tuple[C
 def _find_collections(
     state: ServiceState, caller: Caller, model: str
 ) -> tuple[list[Collection], str]:
-    """Return the collections and the mode of a model's name, as `fabula/novels,plays:hybrid`.
-
-    A collection whose own name has a comma comes first.
-    """
+    """Return the collections and the mode of a model's name, as `fabula/novels,plays:hybrid`."""
+    # A collection whose own name has a comma comes first.
     try:
         collection, mode = _find_collection(state, caller, model)
     except NotFound:

@@ -70,11 +70,9 @@ def serve(app: App, ready: Callable[[str], None]) -> None:
 
 
 def _refuse_unkeyed(app: App, serving: Serving) -> None:
-    """Raise SettingsError if the service listens beyond this machine and nobody could use it.
-
-    People use it with a key, by an OpenID provider, or as visitors of a public collection.
-    """
+    """Raise SettingsError if the service listens beyond this machine and nobody could use it."""
     schema.make_service(app.connect())
+    # People use it with a key, by an OpenID provider, or as visitors of a public collection.
     has_others = bool(serving.public or (serving.oidc_issuer and serving.oidc_client_id))
     if not (is_loopback(serving.host) or has_others or Keys(app.connect()).is_any()):
         raise SettingsError(

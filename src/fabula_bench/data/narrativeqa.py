@@ -110,11 +110,7 @@ def _summary(row: _Document, summaries: Mapping[str, str], place: str) -> Text:
 
 
 def _story(files: Files, row: _Document) -> Text:
-    """Return a story from what its library or site offers, without what they put around it.
-
-    Of Project Gutenberg's books the loaders know the beginning and the end better than
-    `story_start` and `story_end`, which keep its credits and its licence.
-    """
+    """Return a story from what its library or site offers, without what they put around it."""
     name = f"tmp/{row.document_id}.content"
     data = files.content(name)
     try:
@@ -126,6 +122,7 @@ def _story(files: Files, row: _Document) -> Text:
     except LoadError as error:
         raise DataError(f"{RELEASE.name}: {error}") from error
     story = story_file.text
+    # Loaders cut Project Gutenberg's books better: these ends keep its credits and its licence.
     if row.kind != "gutenberg":
         story = _between(story, row.story_start, row.story_end)
     return Text(

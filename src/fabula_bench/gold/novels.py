@@ -207,21 +207,17 @@ def _score_clusters(
     entities: Sequence[_ReadEntity],
     type: str,
 ) -> None:
-    """Found entities of a type against gold clusters that have a proper name, by CEAF.
-
-    A family is among the persons, as LitBank annotates both as PER.
-
-    An entity that is only at mentions of this type without a proper name ("the White Rabbit" is a
-    common noun in LitBank) is neither right nor wrong.
-    """
+    """Score found entities of a type against gold clusters that have a proper name, by CEAF."""
     gold: dict[str, set[int]] = defaultdict(set)
     for number, mention in enumerate(passage.mentions):
         if mention.form == "PROP" and TYPES[mention.type] == type:
             gold[mention.cluster].add(number)
     found: dict[str, frozenset[int]] = {}
     for read in entities:
+        # A family is among the persons, as LitBank annotates both as PER.
         if read.entity.type not in _FOUND_AS[type]:
             continue
+        # An entity without a proper name, as "the White Rabbit", is neither right nor wrong.
         common_nouns = {
             number
             for number in read.mentions

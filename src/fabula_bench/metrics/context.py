@@ -21,13 +21,11 @@ def _coverage(
     *,
     count_question: bool = False,
 ) -> Scoring:
-    """Return what combines the shares of each text's stems that the context has.
-
-    The stems of the question are left out, unless they count.
-    """
+    """Return what combines the shares of each text's stems that the context has."""
 
     def score(question: BenchQuestion, result: Result, judges: Judges) -> float | None:
         stemmer = stemmer_of(judges.languages.get(question.text) or "en")
+        # The stems of the question are left out, unless they count.
         asked = set() if count_question else stemmer.content(question.question)
         found = stemmer.content(" ".join(passage.text for passage in result.context))
         stems = [rest for text in of(question) if (rest := stemmer.content(text) - asked)]

@@ -201,10 +201,7 @@ def _rest(server: PrivateServer, count: int) -> Iterator[Figure]:
 
 
 def _waits(store: Store, questions: Iterable[Question], twice: int = 1) -> Iterator[Figure]:
-    """p50 and p95 of each statement, whose goals are `twice` as long where books come in.
-
-    Of the nearest passages the p95 is then to be GROWING_P95 at most.
-    """
+    """Yield p50 and p95 of each statement, with goals `twice` as long where books come in."""
     waits: dict[str, list[float]] = {name: [] for name in STATEMENTS}
     for question in questions:
         for name in STATEMENTS:
@@ -213,6 +210,7 @@ def _waits(store: Store, questions: Iterable[Question], twice: int = 1) -> Itera
             waits[name].append(1000 * (time.perf_counter() - began))
     for name, (p50_goal, p95_goal) in STATEMENTS.items():
         yield Figure(f"{name}, p50", statistics.median(waits[name]), "ms", twice * p50_goal)
+        # Of the nearest passages the p95 is then to be GROWING_P95 at most.
         goal = GROWING_P95 if twice > 1 and name != HYBRID else twice * p95_goal
         yield Figure(f"{name}, p95", p95(waits[name]), "ms", goal)
 

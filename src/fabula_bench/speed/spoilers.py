@@ -198,11 +198,8 @@ def _flatten(text: str) -> tuple[str, list[int]]:
 
 
 def _first(lines: Sequence[str], last: int, flat: str, offsets: Sequence[int]) -> int:
-    """Return where a text is first supported: where its lines are printed, or its sources end.
-
-    An extract has the sentences of several chunks, a line each. Who has read all of them is told
-    nothing by it, even if it also rests on a later chunk that added no sentence.
-    """
+    """Return where a text is first supported: where its lines are printed, or its sources end."""
+    # Who has read all sentences of an extract is told nothing by it, whatever else it rests on.
     ends = [(flat.find(line), len(line)) for line in lines if line]
     if any(at < 0 for at, _ in ends):
         return last

@@ -155,10 +155,7 @@ def _gap(pairs: Sequence[Pair]) -> Gap:
 
 
 def _resolver(entities: Part, language: str) -> Callable[[str, str], list[str]]:
-    """From a slot and its value to the ids of the entities that have such a name.
-
-    Where several have it, the one of the right type, and of those the one mentioned most.
-    """
+    """Return what finds the ids of the entities that have the name in a slot."""
     by_form: dict[str, list[tuple[str, int, str]]] = {}
     for node in entities.nodes:
         if node.label == ENTITY:
@@ -172,6 +169,7 @@ def _resolver(entities: Part, language: str) -> Callable[[str, str], list[str]]:
     def best(slot: str, name: str) -> str:
         for form in normal_forms(name, language):
             if ranks := by_form.get(form):
+                # Of several, the one of the right type, and of those the one mentioned most.
                 return min(ranks, key=lambda rank: (rank[0] != types[slot], *rank[1:]))[2]
         return ""
 

@@ -218,12 +218,10 @@ def _printed_slots(
 
 
 def _chunk_of(slots: Mapping[str, str], stated: Chunk, text: WindowText) -> Chunk:
-    """The passage of an event: the one that the reply names, unless only another one prints it.
-
-    Who acts and the verb do not count: a passage may have a pronoun, and another form of the verb.
-    """
+    """Return the passage of an event: the one the reply names, unless only another prints it."""
     if len(text.window.chunks) == 1:
         return stated
+    # A passage may have a pronoun for who acts, and another form of the verb.
     values = [value for slot, value in slots.items() if slot not in ("who", "predicate")]
 
     def count(chunk: Chunk) -> int:

@@ -116,22 +116,16 @@ def is_called(entity: ComparedEntity, name: str) -> bool:
 
 
 def _are_likely(bearers: Sequence[ComparedEntity], others: Sequence[ComparedEntity]) -> bool:
-    """Whether the bearers of two names may be one, by the first of each.
-
-    They are not where one document has both names: its build, which knew all of the text, took
-    them for two.
-    """
+    """Return whether the bearers of two names may be one, by the first of each."""
+    # The build of a document that has both names knew all of its text, and took them for two.
     if {entity.document for entity in bearers} & {entity.document for entity in others}:
         return False
     return may_be_one(bearers[0], others[0]) and bearers[0].type == others[0].type
 
 
 def _misspelt(by_key: Mapping[str, Sequence[ComparedEntity]]) -> Iterator[tuple[str, str, str]]:
-    """Names of which one word differs in a letter or two after its first letter.
-
-    Two such words become equal when as many letters are left out of each (Mor and Fraenkel 1982),
-    so that few pairs have to be compared.
-    """
+    """Yield names of which one word differs in a letter or two after its first letter."""
+    # Such words become equal when as many letters are left out of each (Mor and Fraenkel 1982).
     blocks: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name in sorted(by_key):
         words = name.split()

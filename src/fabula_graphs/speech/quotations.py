@@ -167,14 +167,12 @@ class _Reader:
         return found, left_open
 
     def _end_open(self, stack: Sequence[_Span], found: list[_Span], end: int) -> str:
-        """End what a paragraph leaves open, and return its mark, or ''.
-
-        A single mark may be an apostrophe: what it opened is no quotation unless it is carried on.
-        """
+        """End what a paragraph leaves open, and return its mark, or ''."""
         if not stack:
             return ""
         first = stack[0]
         first.end = end
+        # A single mark may be an apostrophe, and is one unless the quotation is carried on.
         if first.mark not in _SINGLE or self._is_carried_on(first.mark, end):
             found.append(first)
         else:

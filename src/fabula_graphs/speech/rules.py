@@ -707,11 +707,8 @@ class SpeakerRules:
         return self._spoken
 
     def _turns(self) -> list[_Turn]:
-        """Quotations of one paragraph are one turn, unless nothing or much stands between them.
-
-        In a text that lost its paragraphs, quotations follow each other without a word between; a
-        turn then ends with its sentence, and a question is answered by somebody else.
-        """
+        """Return the turns: quotations of a paragraph, with something but not much in between."""
+        # Those of a text that lost its paragraphs: quotations without a word between them.
         self._flat = {
             self._quotations[row].turn
             for before, row in pairwise(self._outer)
@@ -729,6 +726,7 @@ class SpeakerRules:
             first = bisect_left(self._starts, previous.end)
             last = bisect_left(self._starts, item.start)
             is_one = item.turn == previous.turn and 0 < last - first <= MAX_WORDS_OF_PARAGRAPH
+            # There a turn ends with its sentence, and a question is answered by somebody else.
             if is_one and item.turn in self._flat:
                 is_one = self._goes_on(previous, row, first, last)
             if is_one or item.continues:
@@ -803,15 +801,12 @@ class SpeakerRules:
             self._say(row, key, item.label, NAMED, SPEECH, where, where)
 
     def _split_turns(self, turns: Sequence[_Turn]) -> Iterator[_Turn]:
-        """Part turns whose last quotation is another's, in a text that lost its paragraphs.
-
-        Where two quotations stand side by side two people speak: if the second is of who speaks
-        first in a turn, what no words in between give to them is said by somebody else.
-        """
+        """Part turns whose last quotation is another's, in a text that lost its paragraphs."""
         for turn, after in zip(turns, [*turns[1:], None], strict=False):
             last = turn.rows[-1]
             is_guessed = len(turn.rows) > 1 and last in self._spread_rows
             is_flat = self._quotations[last].turn in self._flat
+            # Side by side two people speak: if the next is of this speaker, the last is of another.
             if (
                 after
                 and is_guessed

@@ -123,10 +123,7 @@ def _find_beginning(forms: Sequence[str], bare: str) -> int:
 
 
 def _find_anchors(forms: Sequence[str], bare: str) -> dict[int, int]:
-    """Return where runs of PROBE tokens stand that the text has once, by the number of the first.
-
-    Of those that are not in the order of the text as few as possible are left out.
-    """
+    """Return where runs of PROBE tokens stand that the text has once, by their first number."""
     found: list[tuple[int, int]] = []
     expected = 0
     for row in range(0, len(forms) - PROBE + 1, PROBE):
@@ -138,6 +135,7 @@ def _find_anchors(forms: Sequence[str], bare: str) -> dict[int, int]:
                 continue
         found.append((row, place))
         expected = place + len(run)
+    # Of those that are not in the order of the text as few as possible are left out.
     return dict(found[number] for number in _longest_rise([place for _, place in found]))
 
 

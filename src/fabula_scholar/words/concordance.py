@@ -271,15 +271,12 @@ class _WordPattern:
 
 
 def _translate(wildcards: str) -> str:
-    """Return the regular expression of a word with wildcards.
-
-    What is between two asterisks is matched where it stands first, which is as good as any later
-    place: without atomic groups four asterisks take the fourth power of the word's length.
-    """
+    """Return the regular expression of a word with wildcards."""
     first, *others = (re.escape(part).replace(r"\?", ".") for part in wildcards.split("*"))
     if not others:
         return first
     *between, last = others
+    # Without atomic groups four asterisks take the fourth power of the word's length.
     return first + "".join(f"(?>.*?{part})" for part in between) + f".*{last}"
 
 

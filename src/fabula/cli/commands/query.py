@@ -164,11 +164,7 @@ def _answer(
     show_context: bool,
     followed: Trace | None,
 ) -> bool:
-    """Print an answer, and keep the question and what it cites; return whether passages were found.
-
-    Steps that are taken while the answer is written are printed as they end, if they are
-    `followed`.
-    """
+    """Print an answer, keep what it cites and the question; return whether passages were found."""
     about, stream = begun.about_collections, begun.stream
     across = ",".join(about.get("collections", ()))
     for name, why in about.get("left_out", {}).items():
@@ -192,6 +188,7 @@ def _answer(
             _print_markdown(stream.answer, app, collection)
         else:
             is_offline = collection.settings.offline
+            # If they are `followed`, steps taken meanwhile are printed as they end.
             print_answer(stream, show_context, followed, is_offline=is_offline)
     except BrokenPipeError:
         keep()  # Whoever reads only the beginning, as by `head`, may open what it cites.

@@ -128,10 +128,7 @@ def _format(reading: Reading) -> Iterator[str]:
 
 
 def _by_text(related: Sequence[Hit]) -> list[list[Hit]]:
-    """Return summaries and details, those of the same words together: extracts of several aspects.
-
-    The text is then shown once, below all of its headings.
-    """
+    """Return summaries and details, those of the same text together, as it is shown once."""
     groups: dict[str, list[Hit]] = {}
     for hit in related:
         groups.setdefault(" ".join(hit.text.split()), []).append(hit)

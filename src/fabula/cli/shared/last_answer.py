@@ -267,10 +267,8 @@ def recall_answer(home: Path) -> LastAnswer:
 
 
 def _terminal_file(folder: Path) -> Path:
-    """Return the file of this terminal, all of whose commands are in one session.
-
-    Windows has no sessions: its terminals share a file.
-    """
+    """Return the file of this terminal, all of whose commands are in one session."""
+    # Windows has no sessions: its terminals share a file.
     session = os.getsid(0) if os.name == "posix" else 0
     return folder / f"{session}.json"
 

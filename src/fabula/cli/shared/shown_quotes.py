@@ -89,11 +89,7 @@ def _whole(quote: Quote) -> Text:
 
 
 def _excerpt(quote: Quote, lines: int, count: Callable[[Text], int]) -> Text:
-    """Return what answers best of a passage, and as much around it as fits into some lines.
-
-    It grows by the sentences after it, then by those before, as they stand in the book; what is
-    left of the last line has the beginning of the next sentence.
-    """
+    """Return what answers best of a passage, and as much around it as fits into some lines."""
     sentences = spans(quote.hit.text, quote.hit.language)
     start, end = quote.key
     if start == end:
@@ -106,11 +102,13 @@ def _excerpt(quote: Quote, lines: int, count: Callable[[Text], int]) -> Text:
             if count(_join(quote, (start, last))) > lines:
                 break
             end = max(end, last)
+    # Then the sentences before it, from the nearest.
     for first, last in reversed(sentences):
         if first < start and last >= start:
             if count(_join(quote, (first, end))) > lines:
                 break
             start = first
+    # What is left of the last line has the beginning of the next sentence.
     _, until = next((span for span in sentences if span[1] > end), (0, len(quote.hit.text)))
     return _cut(quote, start, until, lines, count, at_least=end)
 

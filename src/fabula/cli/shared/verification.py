@@ -51,10 +51,7 @@ def describe_weak(weak: Sequence[WeakCitation]) -> Iterator[str]:
 
 
 def _describe(quotation: CheckedQuotation) -> Iterator[str]:
-    """Yield what a reader has to know of a quotation; nothing if it is exact and where it is cited.
-
-    White space and the forms of marks are not worth a line.
-    """
+    """Yield what a reader has to know of a quotation; nothing of an exact one where it is cited."""
     text = _shorten(quotation.original or quotation.text)
     if quotation.status == "not found":
         undone = " Its marks were taken off." if quotation.change == "unmarked" else ""

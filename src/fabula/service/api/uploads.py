@@ -384,10 +384,7 @@ async def _receive(
 def _choose_graphs(
     address_names: list[str] | None, body_names: list[str] | None
 ) -> tuple[str, ...] | None:
-    """Return the graphs that a request names in its address or its body; None if it names none.
-
-    Raises Problem if both name different graphs.
-    """
+    """Return the graphs that a request names in its address or its body; None if it names none."""
     by_address, by_body = (
         [name.strip() for value in values or () for name in value.split(",") if name.strip()]
         for values in (address_names, body_names)

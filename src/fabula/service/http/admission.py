@@ -139,11 +139,7 @@ class Admission:
             await self._app(scope, receive, send)
 
     async def _identify(self, request: Request, public: str | None) -> tuple[Caller | None, str]:
-        """Return the caller, None for a stranger, and the name by which the requests are counted.
-
-        `public` is the collection that a route for visitors names, '' if it names none; None for
-        any other route.
-        """
+        """Return the caller, None for a stranger, and the name that requests are counted by."""
         address = address_of(request)
         if request.scope["path"] == SIGN_IN_PATH:
             # The form itself says who signs in. A valid key must be accepted whatever others at the
@@ -164,12 +160,11 @@ class Admission:
         return caller, name
 
     def _is_visit(self, public: str | None, caller: Caller | None) -> bool:
-        """Return whether a request is a visitor's: it only reads a public collection.
-
-        Whoever has signed in is a visitor, too, in a public collection that their key is not for.
-        """
+        """Return whether a request is a visitor's: it only reads a public collection."""
+        # It is '' for a visitors' route that names no collection, and None for any other route.
         if not public:
             return public == "" and caller is None
+        # Whoever has signed in is a visitor, too, in a public collection that their key is not for.
         return public in self._serving.public and not (caller and caller.may_see(public))
 
     def _find(self, request: Request) -> Caller | None:
@@ -217,10 +212,8 @@ class Admission:
         )
 
     def _refuse_host(self, request: Request) -> None:
-        """Raise Misdirected for a host name that is not ours.
-
-        A page of another site may let its own name resolve to this machine (DNS rebinding).
-        """
+        """Raise Misdirected for a host name that is not ours."""
+        # A page of another site may let its own name resolve to this machine (DNS rebinding).
         host = host_of(request.headers.get("host", ""))
         if host in self._hosts:
             return
@@ -236,13 +229,10 @@ class Admission:
             )
 
     def _refuse_forged(self, request: Request) -> None:
-        """Raise Forbidden for a request that another site made a browser send with our cookie.
-
-        Browsers say so themselves, in Sec-Fetch-Site or Origin, so no token in forms is needed;
-        Datasette does the same.
-        """
+        """Raise Forbidden for a request that another site made a browser send with our cookie."""
         if request.method in SAFE_METHODS or request.headers.get("authorization"):
             return
+        # Browsers say so themselves, so no token in forms is needed; Datasette does the same.
         site = request.headers.get("sec-fetch-site")
         origin = request.headers.get("origin")
         if site is not None:
@@ -255,10 +245,7 @@ class Admission:
             raise Forbidden("This request came from a page of another site.")
 
     async def _read_small(self, request: Request, receive: Receive) -> Receive:
-        """Read the whole body, and return what passes it on in one piece.
-
-        It is held in memory in any case, and is small.
-        """
+        """Read the whole body, which is small, and return what passes it on in one piece."""
         body = await _read_whole(receive)
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if body and media_type not in FORMS:
@@ -280,11 +267,8 @@ class Admission:
 
 
 def _refuse_two_lengths(request: Request) -> None:
-    """Raise Problem, and have the connection closed, for a body whose length is given in two ways.
-
-    A proxy may use the other one, and take a part of this body for a second request (RFC 9112,
-    section 6.1).
-    """
+    """Raise Problem, and close the connection, for a body whose length is given in two ways."""
+    # A proxy may use the other one, and take a part of this body for a second request (RFC 9112).
     if "content-length" in request.headers and "transfer-encoding" in request.headers:
         raise Problem(
             "A request may have a Content-Length or a Transfer-Encoding, but not both.",
@@ -331,17 +315,14 @@ def _refuse_unprintable(request: Request) -> None:
 
 
 def _limit_body(receive: Receive, max_bytes: int, too_large: str) -> Receive:
-    """Return a `receive` that watches the body as it arrives.
-
-    A client may send more than its Content-Length, or none. It raises TooLarge when there are
-    too many bytes, and ClientLeft when the client leaves before the end.
-    """
+    """Return a `receive` that raises TooLarge, or ClientLeft if the client leaves too early."""
     arrived, is_whole = 0, False
 
     async def receive_on() -> Message:
         nonlocal arrived, is_whole
         message = await receive()
         if message["type"] == "http.request":
+            # A client may send more than its Content-Length, or none.
             arrived += len(message.get("body", b""))
             if arrived > max_bytes:
                 raise TooLarge(too_large)

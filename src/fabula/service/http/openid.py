@@ -127,14 +127,12 @@ class OpenID:
         raise Unavailable(AWAY, 10)
 
     def _key(self, token: str) -> jwt.PyJWK:
-        """Return the issuer's key that a token names.
-
-        One caller at a time fetches the keys and waits; the others use the keys that are known.
-        """
+        """Return the issuer's key that a token names."""
         name = str(jwt.get_unverified_header(token).get("kid"))
         with self._lock:
             now = time.monotonic()
             is_needed = name not in self._keys or now - self._fetched_at > FRESH_SECONDS
+            # One caller at a time fetches the keys and waits; others use the keys that are known.
             must_fetch = (
                 is_needed and not self._is_fetching and now - self._tried_at > COOLDOWN_SECONDS
             )

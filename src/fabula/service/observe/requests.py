@@ -96,10 +96,8 @@ class JsonFormatter(logging.Formatter):
 
 
 def _pattern(scope: Scope) -> str:
-    """Return the pattern of the route, '' if there is none.
-
-    The path itself would make a counter of each document.
-    """
+    """Return the pattern of the route, '' if there is none."""
+    # The path itself would make a counter of each document.
     return str(getattr(scope.get("route"), "path", ""))
 
 

@@ -270,12 +270,10 @@ def _notes(view: ShownAnswer, collection: str) -> Iterator[QuotationNote]:
 
 
 def _highlight(passage: ShownPassage, quote: ShownQuote | None) -> tuple[TextRun, ...]:
-    """Return a passage's text with its quoted ranges highlighted.
-
-    A quote has the text as the book prints it, which the passage as the model read it may not be.
-    """
+    """Return a passage's text with its quoted ranges highlighted."""
     if quote is None:
         return (TextRun(passage.text),)
+    # A quote has the text as the book prints it; the passage has it as the model read it.
     runs: list[TextRun] = []
     at = 0
     for start, end in merge(quote.matches):

@@ -389,13 +389,11 @@ def join_equal_aspects(
 
 
 def _add_summaries(store: Store, entry: Entry, notes: Sequence[Note]) -> Iterator[Note]:
-    """Yield notes with the closest summary of each aspect over the chunk where the note begins.
-
-    A graph has one statement for all notes together, however many there are.
-    """
+    """Yield notes with the closest summary of each aspect over the chunk where the note begins."""
     starts = [note.span[0] for note in notes]
     rows = store.find_chunks_of_spans(entry, [(at, at + 1) for at in starts]) if notes else []
     above: dict[str, list[Hit]] = {}
+    # A graph has one statement for all notes together, however many there are.
     for statement in parent_statements() if rows else ():
         chunks = [row["id"] for row in rows]
         for chunk, hits in store.find_related(statement, Filters(entry.collection), chunks).items():

@@ -89,10 +89,7 @@ def _read(filters: Filters, tools: Tools) -> Terms:
 def _find_linked(
     near: Sequence[str], senses: Sequence[str], vector: Vector, filters: Filters, tools: Tools
 ) -> Mapping[str, Sequence[str]]:
-    """The chunks linked to each near one in a sense that the question asks for, deepest first.
-
-    If there are none, those beside the nearest, if they are nearer to the question than usual.
-    """
+    """Return what is linked to each near chunk in a sense that is asked for, deepest first."""
     with tools.trace.step("related", ", ".join(senses) or "no sense is asked for") as step:
         nodes = list(near) if senses else []
         rows = tools.read(
@@ -103,6 +100,7 @@ def _find_linked(
         step.note += f": {sum(map(len, related.values()))} chunks"
     if related or not near or not tools.options.related or not tools.options.widen:
         return related
+    # If there are none, those beside the nearest, if they are nearer to the question than usual.
     with tools.trace.step("fall back", "beside the nearest, nearer than is usual") as step:
         beside = tools.find_rows(
             read_statement("fabula_graphs/discourse/find_beside"), vector, filters, nodes=[near[0]]

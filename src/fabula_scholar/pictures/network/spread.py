@@ -116,10 +116,7 @@ def _hash_height(name: str) -> float:
 
 
 def _target_distances(count: int, relations: Sequence[DrawnRelation]) -> NDArray[np.float64]:
-    """Return how far apart figures should be: the shortest path; the more chunks, the shorter.
-
-    Figures that no path connects get the median distance. Shape (count, count).
-    """
+    """Return how far apart figures should be: the shortest path; the more chunks, the shorter."""
     lengths = np.full((count, count), np.inf)
     np.fill_diagonal(lengths, 0.0)
     for relation in relations:
@@ -131,6 +128,7 @@ def _target_distances(count: int, relations: Sequence[DrawnRelation]) -> NDArray
     distances = lengths
     for via in range(count):
         np.minimum(distances, distances[:, via, None] + distances[via], out=distances)
+    # Figures that no path connects get the median distance.
     finite = distances[np.isfinite(distances) & (distances > 0)]
     distances[~np.isfinite(distances)] = np.quantile(finite, 0.5) if finite.size else 1.0
     return distances

@@ -165,10 +165,7 @@ def _draw_figure(
 def _draw_community_key(
     svg: Element, picture: NetworkPicture, groups: Collection[int], y: float
 ) -> tuple[float, float]:
-    """Draw what the numbers and colours mean, one line each.
-
-    Returns the y and the x where the key ends.
-    """
+    """Draw what numbers and colours mean, a line each, and return the y and x where it ends."""
     end = MARGIN
     for place, community in enumerate(picture.communities):
         if place not in groups:
@@ -186,10 +183,7 @@ def _draw_community_key(
 def _draw_type_key(
     svg: Element, types: Sequence[str], colours: Mapping[str, int], y: float
 ) -> tuple[float, float]:
-    """Draw what the colours mean, in a row.
-
-    Returns the y and the x where the key ends.
-    """
+    """Draw what the colours mean, in a row, and return the y and the x where it ends."""
     x = MARGIN
     for type in sorted(set(types), key=lambda type: (colours[type], type)):
         group = SubElement(svg, "g", {"class": f"key hue{colours[type]}"})

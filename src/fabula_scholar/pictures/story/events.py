@@ -216,10 +216,8 @@ def _read_participants(
 def _count_lanes(
     participants: Sequence[Mapping[str, Sequence[str]]],
 ) -> dict[tuple[str, str], int]:
-    """Return how many events each lane has, by slot and name, in the order of the lanes.
-
-    People with most events come first, then the others together, then nobody; then places.
-    """
+    """Return how many events each lane has, by slot and name, in the order of the lanes."""
+    # People with most events come first, then the others together, then nobody; then places.
     lanes: dict[tuple[str, str], int] = {}
     for slot, most in MAX_LANES.items():
         counts = Counter(name for event in participants for name in set(event.get(slot, ())))

@@ -184,13 +184,11 @@ def assign_lanes(extents: Sequence[tuple[float, float]]) -> list[int]:
 def _find_spans(
     summaries: Iterable[Summary], places: Mapping[str, int]
 ) -> dict[str, tuple[int, int]]:
-    """Return the first and the last chunk under each summary, by id.
-
-    A summary whose members are all gone spans the whole line.
-    """
+    """Return the first and the last chunk under each summary, by id."""
     spans = {id: (place, place) for id, place in places.items()}
     for summary in sorted(summaries, key=lambda summary: summary.level):
         below = [spans[member.id] for member in summary.members if member.id in spans]
+        # A summary whose members are all gone spans the whole line.
         first = min((span[0] for span in below), default=0)
         last = max((span[1] for span in below), default=max(len(places) - 1, 0))
         spans[summary.id] = first, last
@@ -264,10 +262,7 @@ def _place_block(
     cell: float,
     bottom: float,
 ) -> tuple[list[PlacedSummary], float]:
-    """Place one level, the narrowest summaries in the lowest lane, and return its height too.
-
-    `centres` has the x of the members of all these summaries.
-    """
+    """Place one level, the narrowest summaries in the lowest lane, and return its height too."""
     ranked = sorted(
         summaries,
         key=lambda s: (spans[s.id][1] - spans[s.id][0], spans[s.id], s.id),

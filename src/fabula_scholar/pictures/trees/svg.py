@@ -126,10 +126,7 @@ def _add_tooltips(svg: Element, picture: TreePicture) -> None:
 
 
 def _draw_titles(parent: Element, sections: Sequence[SectionSpan], y: float, side: str) -> float:
-    """Draw section titles in a row, rotated if most sections are too narrow for theirs.
-
-    Returns the y where the row ends.
-    """
+    """Draw section titles in a row, rotated if most don't fit, and return the y where it ends."""
     names = shorten_paths(section.title for section in sections)
     titled = [
         (section, name) for section, name in zip(sections, names, strict=True) if section.title
@@ -221,10 +218,7 @@ def _draw_cover(group: Element, band: Band, layout: Layout) -> None:
 
 
 def _draw_book(group: Element, picture: TreePicture, numbers: Mapping[str, int]) -> float:
-    """Draw the line of chunks with details under it, then the ranks of hits, then titles.
-
-    Returns its height.
-    """
+    """Draw the line of chunks and details, ranks of hits, and titles, and return its height."""
     layout, ranks = picture.layout, picture.ranks
     desk = SubElement(group, "rect", {"class": "desk"})
     add_text(group, "aspect", MARGIN, 14, "the text")

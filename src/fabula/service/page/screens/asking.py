@@ -219,12 +219,10 @@ async def stream_answer(
 def _render_events(
     answering: asking.Answering | asking.RepeatedAnswer, collection: str, question: str
 ) -> PartEvents:
-    """Yield the events of an answer with their parts of the screen; tokens and errors as they are.
-
-    `doing` says what is done after the event.
-    """
+    """Yield the events of an answer with parts of the screen; tokens and errors as they are."""
     for name, data in answering.events():
         part: Any = data
+        # `doing` says what is done after the event.
         if name == "retrieval":
             part = {"doing": f"Searched with {data['mode']} …"}
         elif name == "passages":
@@ -388,25 +386,20 @@ def _suggest(collection: Collection, document: str, until: str) -> Sequence[Exam
 
 
 def _document_id(collection: Collection, document: str) -> str:
-    """Return the id of a document that was typed, as the reader's bookmarks are kept by ids.
-
-    What is no document is left for the question to be refused with.
-    """
+    """Return the id of a document that was typed, as the reader's bookmarks are kept by ids."""
     try:
         return collection.document(document).id if document else ""
     except FabulaError:
+        # What is no document is left for the question to be refused with.
         return document
 
 
 def _explain_unready(collection: Collection) -> dict[str, str]:
-    """Return the model that questions need and that is not to be had here, and what lacks.
-
-    A question is embedded by the model that embedded the collection, whatever the settings name;
-    where that model is on this machine it needs no key. Empty if the collection can be asked.
-    """
+    """Return the model that questions lack here, and why; empty if the collection can be asked."""
     space = collection.space()
     if space is None:
         return {}
+    # The model that embedded the collection decides, not the settings; a local one needs no key.
     try:
         collection.models.for_questions(space.model, collection.name)
     except SpaceError:

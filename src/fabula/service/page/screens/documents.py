@@ -92,9 +92,7 @@ def _books(collection: Collection, entries: list[Entry]) -> list[dict[str, Any]]
 
 
 def _bars(entry: Entry, counts: dict[str, int]) -> list[tuple[str, int, float]]:
-    """Return the aspect, the number of its summaries and the height of its bar, in the order in
-    which the aspects were built.
-    """
+    """Return the aspects in the order of building, with how many summaries and how high a bar."""
     declared = [name for part in entry.graphs.values() for name in part.facts.get("aspects", ())]
     built = [name for name in declared if name in counts]
     highest = max(counts.values(), default=1)

@@ -268,12 +268,10 @@ def _place_of(collection: Collection, entry: Entry, note: Any) -> str:
 
 
 def _files(collection: Collection, here: dict[str, str]) -> list[tuple[str, str, str]]:
-    """Return the address of each file that the notes can be downloaded as, its name and what it is.
-
-    Web Annotations are those of one document, and all of its notes.
-    """
+    """Return the address, name and use of each file that the notes can be downloaded as."""
     place = ("api", "v1", "collections", collection.name, "notes", "export")
     files = [(address(*place, **here), "Markdown", "to read, and for Obsidian")]
+    # Web Annotations are those of one document, and all of its notes.
     if here["document"] and not here["words"]:
         url = address(*place, format=WEB_ANNOTATION, **here)
         files.append((url, "Web Annotations", "JSON-LD, for other tools"))

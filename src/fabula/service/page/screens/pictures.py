@@ -132,10 +132,8 @@ def _frame(content: bytes) -> Response:
 
 
 def _hashes(content: bytes, element: bytes) -> str:
-    """Return the sources of a policy that allow the inline elements of that name.
-
-    All of them are ours, because the book's text in the picture is escaped.
-    """
+    """Return the sources of a policy that allow the inline elements of that name."""
+    # All of them are ours, because the book's text in the picture is escaped.
     bodies = re.findall(b"<%b>(.*?)</%b>" % (element, element), content, re.DOTALL)
     digests = (base64.b64encode(hashlib.sha256(body).digest()).decode() for body in bodies)
     return " ".join(f"'sha256-{digest}'" for digest in digests)

@@ -126,12 +126,9 @@ def _answer(
     format: str,
     name: str,
 ) -> Response:
-    """Render the screen, or return the table alone as a file.
-
-    A link on another site's page runs nothing, as the browser sends the reader's cookie with it:
-    the query is only filled in.
-    """
+    """Render the screen, or return the table alone as a file."""
     status, table, query_error = 200, None, ""
+    # A link on another site's page comes with the reader's cookie: it only fills in the query.
     is_led = find is not None and is_cross_site(request)
     if find is not None and not is_led:
         try:

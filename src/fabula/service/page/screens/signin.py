@@ -173,9 +173,7 @@ def _base_of(request: Request) -> str:
 
 
 def _local_path(to: str) -> str:
-    """Return the path to go to after signing in, or "/" for an address outside this service.
-
-    Otherwise a link to the form could send people to another site after they have signed in.
-    """
+    """Return the path to go to after signing in, or "/" for an address outside this service."""
+    # Otherwise a link to the form could send people to another site after they have signed in.
     is_path = to.startswith("/") and not to.startswith(("//", "/\\")) and to.isprintable()
     return to if is_path else "/"
