@@ -184,13 +184,6 @@ def test_a_page_nested_too_deeply_keeps_its_words_paragraphs_and_what_is_hidden(
 # Files
 
 
-def test_a_book_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
-    # 1 GB of one letter in 1 MB: no more than 60 MB are unpacked.
-    path = epub(tmp_path / "bomb.epub", page="<p>" + "a" * 10_000_000)
-    with pytest.raises(LoadError, match="unpacks to more than the limit allows"):
-        load(path, "default", LIMIT)
-
-
 def test_entities_of_a_book_neither_grow_nor_fetch(tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("hunter2")

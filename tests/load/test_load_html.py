@@ -231,12 +231,6 @@ def test_books_that_are_joined_in_one_page_are_warned_of() -> None:
     )
 
 
-@pytest.mark.parametrize("depth", [300, 5000, 25_000])
-def test_no_depth_is_too_deep(depth: int) -> None:
-    page = html("<div>" * depth + "deep" + "</div>" * depth + "<p>after</p>")
-    assert texts(page) == ["deep", "after"]
-
-
 def test_entities_and_broken_tags_do_no_harm() -> None:
     page = html(
         "<p>caf&eacute; &mdash; &amp; &#8220;q&#8221; &unknown; <b>bold<p>next</i></p></div>"

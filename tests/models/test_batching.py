@@ -258,7 +258,7 @@ def test_vectors_are_put_in_order_however_they_are_numbered(order: list[Any]) ->
 @pytest.mark.parametrize("type", ["<f4", "<f8"])
 def test_vectors_in_base64_are_read_in_single_and_double_precision(type: str, scale: float) -> None:
     draw = np.random.default_rng(1)
-    rows = [draw.normal(size=384) for _ in range(20)]
+    rows = [draw.normal(size=384) for _ in range(4)]
     rows = [row / np.linalg.norm(row) * max(scale, 1.0) for row in rows]
     # Made from single and half precision, as most are, and as exact numbers.
     rows[0] = rows[0].astype(np.float32)

@@ -358,18 +358,6 @@ def test_namesakes_are_read_once_for_all_that_are_asked_about(ready: Store) -> N
     assert hits(found.summary.profile or {}) < 300 * 100, "of 600 entities each is read once"
 
 
-def test_offline_names_alone_decide(
-    books: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Fabula() as fabula:
-        fabula.ingest(books)
-    calls = endpoint.calls
-    assert settle(model="offline").usage.calls == 0
-    assert endpoint.calls == calls
-    assert ["Anna first", "Anna second", "Anna third"] in one_another(store)
-    assert {row["by"] for row in cypher(store, "MATCH (n:Identity) RETURN n.by AS by")} == {"names"}
-
-
 def test_an_export_has_it_with_its_edges(ingested: Path, tmp_path: Path) -> None:
     settle()
     whole, of_first = tmp_path / "whole.jsonl", tmp_path / "one.jsonl"

@@ -232,15 +232,6 @@ def test_no_turn_is_held_while_waiting_for_the_next_try() -> None:
             failing.result()
 
 
-def test_an_endpoint_that_takes_few_calls_at_once_answers_all_in_the_end() -> None:
-    with Server(most_at_once=3, delay=0.01, retry_after="0.02") as server:
-        one = chat(server, limit=16, attempts=10)
-        with ThreadPoolExecutor(16) as pool:
-            replies = list(pool.map(lambda _: one.complete(SUMMARY), range(60)))
-    assert len(replies) == 60
-    assert server.in_flight_most <= 3
-
-
 def test_a_mixture_of_all_trouble_that_passes_loses_no_reply() -> None:
     plan = chance(0.3, ["rate_limit", "error", "cut"], seed=4)
     with Server(plan=plan, retry_after="0.01") as server:
