@@ -155,11 +155,6 @@ def test_five_thousand_annotations_come_back_on_the_same_characters() -> None:
     check_round_trip(5_000)
 
 
-@pytest.mark.nightly
-def test_a_hundred_thousand_annotations_come_back_on_the_same_characters() -> None:
-    check_round_trip(100_000)
-
-
 def check_round_trip(count: int) -> None:
     text = " ".join(f"{TEXT} {number}" for number in range(3_000))
     drawn = random.Random(36)

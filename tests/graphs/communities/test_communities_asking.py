@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 from cases import for_each
-from fabula.config.settings import presets
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.mode import Tools
 from fabula.graph.trace import Trace as Steps
-from fabula.graphs.communities.modes import MODES, drift, dynamic, global_
+from fabula.graphs.communities.modes import drift, dynamic, global_
 from fabula.graphs.communities.modes.options import DriftOptions, DynamicOptions, GlobalOptions
 from fabula.graphs.communities.points import (
     Point,
@@ -700,17 +699,3 @@ def test_a_response_that_no_passage_proves_is_no_part_of_an_answer() -> None:
         assert drift.helpful_points([step]) == []
         with pytest.raises(BadReply, match="Cite the numbers"):
             drift.read_step(step_reply(text, 60), cites)
-
-
-# Presets
-
-
-@pytest.mark.parametrize("name", ["global", "drift"])
-def test_what_was_published_is_a_preset_that_its_mode_takes(name: str) -> None:
-    preset = presets()[f"{name}-published"]
-    own = {
-        key.partition(".")[2]: value for key, value in preset.items() if key.startswith(f"{name}.")
-    }
-    assert preset["mode"] == name
-    assert own
-    assert MODES[name].options.model_validate(own)
