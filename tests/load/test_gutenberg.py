@@ -4,7 +4,6 @@ import pytest
 
 from cases import for_each
 from fabula.load.gutenberg import strip_library_text
-from fabula.load.text import plain
 from prose import PROSE, VERSE, read
 
 HEADER = """\
@@ -80,12 +79,6 @@ def test_the_pages_of_wolne_lektury_are_removed() -> None:
 def test_a_story_that_speaks_of_project_gutenberg_is_left_alone() -> None:
     text = "He read it at Project Gutenberg.\n\nIn the end of Project Gutenberg he believed."
     assert read(text).text == text
-
-
-def test_books_joined_in_one_file_are_all_kept() -> None:
-    second = "The second book begins here. " + "It goes on and on. " * 3000
-    text = f"The first book.\n\nEnd of Project Gutenberg's First\n\n{second}"
-    assert "It goes on and on." in "".join(block.text for block in plain(text).blocks)
 
 
 @pytest.mark.parametrize(

@@ -40,11 +40,6 @@ def texts(text: str, known: Sequence[Chunk] = ()) -> list[str]:
 # Chunks
 
 
-def test_the_same_text_has_the_same_chunks() -> None:
-    chunks = split(document(TEXT), 64)
-    assert texts(TEXT, chunks) == [chunk.text for chunk in chunks]
-
-
 def test_a_changed_word_changes_one_chunk() -> None:
     chunks = split(document(TEXT), 64)
     edited = TEXT.replace("On day 50 ", "On day fifty ")

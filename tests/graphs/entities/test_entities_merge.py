@@ -11,7 +11,7 @@ from cases import for_each
 from fabula.errors import SettingsError
 from fabula.graphs.entities.decided_pairs import DecidedPairs, read_decided_pairs
 from fabula.graphs.entities.merge import resolve_mentions
-from fabula.graphs.entities.names import name_key, name_titles
+from fabula.graphs.entities.names import name_key
 from fabula.graphs.entities.values import Entities, Entity, Extraction, Mention, RelationMention
 
 CHUNK = 1_000
@@ -78,14 +78,6 @@ def test_names_are_compared_without_title_article_case_and_possessive(
     name: str, expected: str
 ) -> None:
     assert name_key(name) == expected
-
-
-def test_a_title_is_none_where_nothing_follows_it() -> None:
-    assert [name_titles(name) for name in ("the Rev. Mr Jones", "Miss", "Jones")] == [
-        "rev mr",
-        "",
-        "",
-    ]
 
 
 def test_holmes_is_one_man_under_all_his_names() -> None:

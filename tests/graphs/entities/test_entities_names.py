@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from fabula.graphs.entities.across_documents import DocumentEntity, group_across_documents
 from fabula.graphs.entities.names import Names, titles_agree
 
 BASKERVILLE: Names[str] = Names(
@@ -73,26 +72,3 @@ def test_a_name_is_capitalised_where_the_text_never_writes_it_small() -> None:
     assert not BASKERVILLE.is_capitalised("the moor")
     assert BASKERVILLE.is_capitalised("moor"), "alone it is"
     assert BASKERVILLE.longest == 2
-
-
-# Across documents
-
-
-def groups(identities: dict[str, str], **entities: tuple[str, str]) -> list[str]:
-    given = [DocumentEntity(id, *about) for id, about in entities.items()]
-    found = group_across_documents(given, identities)
-    return ["".join(given[position].id for position in group) for group in found]
-
-
-def test_entities_of_equal_keys_are_one_but_a_person_and_a_place() -> None:
-    person, place, thing = ("georgia", "person"), ("georgia", "location"), ("georgia", "object")
-    assert groups({}, a=person, b=("anna", "person"), c=person) == ["ac", "b"]
-    assert groups({}, a=person, b=place, c=thing, d=place) == ["a", "bd", "c"]
-
-
-def test_what_is_decided_comes_before_keys() -> None:
-    boz, dickens = ("boz", "person"), ("dickens", "person")
-    assert groups({"a": "i", "b": "i", "gone": "i"}, a=boz, b=dickens, c=dickens) == ["abc"]
-    apart = {"a": "i", "b": "j"}
-    assert groups(apart, a=dickens, b=dickens, c=dickens) == ["a", "b", "c"], "it may be either"
-    assert groups({"a": "i"}, a=dickens, b=("dickens", "place")) == ["a", "b"]
