@@ -199,9 +199,7 @@ def test_naive_rag_is_asked_with_a_reranker_too() -> None:
         assert not systems["naive RAG"].settings.rerank
 
 
-@pytest.mark.parametrize(
-    ("name", "left"), [("aspects-single-built", 1), ("aspects-all-but-one-built", 6)]
-)
+@for_each(("name", "left"), [("aspects-single-built", 1), ("aspects-all-but-one-built", 6)])
 def test_graphs_are_built_of_one_aspect_and_of_all_but_one(name: str, left: int) -> None:
     systems = [one for one in planned(name).values() if one.value is not None]
     built = [chosen_aspects(one.settings.table("aspects")).aspects for one in systems]
@@ -538,16 +536,14 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 # A choice
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply", ['{"choice": 2}', '```json\n{"choice": 2,}\n```', "2", "Option 2.", '{"choice": "2"}']
 )
 def test_a_choice_is_read(reply: str) -> None:
     assert read_choice(reply, 4) == 2
 
 
-@pytest.mark.parametrize(
-    "reply", ['{"choice": 5}', '{"choice": 0}', "the second", "", "{}", "2 or 3"]
-)
+@for_each("reply", ['{"choice": 5}', '{"choice": 0}', "the second", "", "{}", "2 or 3"])
 def test_what_is_no_choice_is_refused(reply: str) -> None:
     with pytest.raises(BadReply, match="1 to 4"):
         read_choice(reply, 4)

@@ -9,6 +9,7 @@ from statistics import fmean, stdev
 import numpy as np
 import pytest
 
+from cases import for_each
 from fabula_bench.statistics import Interval, Scores, difference, holm, mean
 
 NAN = float("nan")
@@ -119,7 +120,7 @@ def test_a_difference_is_of_the_questions_that_both_answered() -> None:
     assert (found.interval.mean, found.interval.questions) == (0.5, 2)
 
 
-@pytest.mark.parametrize("texts", [1, 3, 5, 8])
+@for_each("texts", [1, 3, 5, 8])
 def test_always_better_by_the_same_is_as_sure_as_the_number_of_texts_lets_it_be(
     texts: int,
 ) -> None:

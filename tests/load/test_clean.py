@@ -2,8 +2,7 @@
 
 import textwrap
 
-import pytest
-
+from cases import for_each
 from fabula.load.clean import clean, tidy
 from prose import PROSE, VERSE
 
@@ -81,7 +80,7 @@ def test_emphasis_becomes_plain_and_names_in_code_stay() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "marker",
     ["[Illustration]", "[Illustration: A cat.]", "[Illustration: A\ncat [large]\nand a dog]"],
 )

@@ -1,7 +1,5 @@
 """What libraries put around a text: their pages are removed, and their facts are read."""
 
-import pytest
-
 from cases import for_each
 from fabula.load.gutenberg import strip_library_text
 from prose import PROSE, VERSE, read
@@ -81,7 +79,7 @@ def test_a_story_that_speaks_of_project_gutenberg_is_left_alone() -> None:
     assert read(text).text == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headline", "title", "author"),
     [
         (

@@ -155,7 +155,7 @@ def test_a_server_that_nobody_vouches_for_is_refused(
     assert "certificate" in refusal(f"{site}/story").lower()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "message"),
     [
         ("http://a.b/c", "only https addresses are"),

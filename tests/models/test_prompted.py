@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from building import ask
+from cases import for_each
 from endpoint import Endpoint as Server
 from endpoint import every, listed
 from endpoint.faults import Fault
@@ -161,7 +162,7 @@ def test_a_detail_that_is_too_long_is_cut() -> None:
     assert all(tokens.count(detail) <= 30 for detail in details)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "fault",
     ["malformed", "nonsense", "wrong_shape", "unknown_aspect", "empty", "refusal", "truncated"],
 )

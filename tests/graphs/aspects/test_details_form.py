@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from building import ask
+from cases import for_each
 from endpoint import Endpoint as Server
 from fabula.errors import BadReply
 from fabula.graph.builds import ChatStep
@@ -89,7 +90,7 @@ def writer(kind: str = "a narrative") -> PromptedWriter:
     )
 
 
-@pytest.mark.parametrize("passages", [1, 3])
+@for_each("passages", [1, 3])
 def test_each_prompt_asks_for_the_whole_passage_and_forbids_leaving_out(passages: int) -> None:
     texts = [f"{SENTENCES[0]} {number}" for number in range(passages)]
     with Server() as server:
@@ -152,7 +153,7 @@ def test_offline_a_condensation_is_no_printed_sentence() -> None:
             assert count(text) <= limit
 
 
-@pytest.mark.parametrize("sentences", [[], ["* * *"], ["Yes."], ["我爱你。"]])
+@for_each("sentences", [[], ["* * *"], ["Yes."], ["我爱你。"]])
 def test_offline_a_chunk_without_clauses_has_none(sentences: list[str]) -> None:
     assert condensations(sentences, Stemmer("en"), IDF, 2, 40) == ()
 

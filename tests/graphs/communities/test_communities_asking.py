@@ -150,7 +150,7 @@ def part(prompt: str, name: str) -> str:
 # Which take part
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("level", "read"),
     [
         (0, "all alone"),
@@ -293,7 +293,7 @@ def test_points_that_help_and_rest_on_nothing_are_asked_for_again() -> None:
     assert read_points(points_reply(point("this", 40, 9), point("that", 1, 1)), CITES)[0].score == 1
 
 
-@pytest.mark.parametrize("reply", [points_reply(), points_reply(point("no", 0))])
+@for_each("reply", [points_reply(), points_reply(point("no", 0))])
 def test_no_points_are_a_good_reply(reply: str) -> None:
     assert read_points(reply, CITES) == []
 
@@ -475,7 +475,7 @@ def test_the_calls_of_a_map_are_limited_and_the_first_reports_are_read() -> None
     assert read == ["R00", "R01", "R02"]
 
 
-@pytest.mark.parametrize(("calls", "expected"), [(1, 1), (4, 4), (9, 9), (50, 20)])
+@for_each(("calls", "expected"), [(1, 1), (4, 4), (9, 9), (50, 20)])
 def test_batches_are_as_many_as_calls_at_most(calls: int, expected: int) -> None:
     ranked = many(40)
     length = tokens.count(format_report(ranked[0], 1))
@@ -500,7 +500,7 @@ def rate_by(
     return rate
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ratings", "kept", "rated"),
     [
         # What helps takes the place of what is above it, and has what is below it rated.
@@ -605,7 +605,7 @@ def by_prompt(user: str) -> str:
     )
 
 
-@pytest.mark.parametrize(("calls", "rounds"), [(20, 3), (7, 3), (1, 3), (0, 3), (20, 1)])
+@for_each(("calls", "rounds"), [(20, 3), (7, 3), (1, 3), (0, 3), (20, 1)])
 def test_drift_stops_exactly_at_its_budget(calls: int, rounds: int) -> None:
     says = Says(by_prompt)
     looked_up, found, told = follow(says, calls=calls, rounds=rounds)

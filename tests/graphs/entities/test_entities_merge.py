@@ -194,7 +194,7 @@ def test_a_family_name_is_not_his_wifes() -> None:
     assert len(cast([mention("Alice", 0, 90), mention("Miss Alice", 1)]).entities) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "forms"),
     [
         ("pl", ["Tadeusz", "Tadeusza", "Tadeuszowi"]),
@@ -219,12 +219,12 @@ def test_cyrillic_names_stay_apart() -> None:
     assert len(cast([mention("Наташа"), mention("наташа")], language="ru").entities) == 1
 
 
-@pytest.mark.parametrize("names", [("Ivan", "Ian"), ("Marion", "Marian"), ("Boris", "Borys")])
+@for_each("names", [("Ivan", "Ian"), ("Marion", "Marian"), ("Boris", "Borys")])
 def test_two_frequent_names_are_two_however_alike(names: tuple[str, str]) -> None:
     assert len(cast(mention(name, 0, 40) for name in names).entities) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rare", "common"),
     [("Scroogge", "Scrooge"), ("Wtason", "Watson"), ("Barymorre", "Barrymore")],
 )
@@ -233,7 +233,7 @@ def test_a_rare_name_is_a_misspelling_of_a_common_one(rare: str, common: str) ->
     assert (entity.name, entity.merged_by) == (common, {rare: "spelling"})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rare", "common", "ordinary"),
     [
         ("Ian", "Ivan", ()),

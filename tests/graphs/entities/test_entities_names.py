@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from cases import for_each
 from fabula.graphs.entities.names import Names, titles_agree
 
 BASKERVILLE: Names[str] = Names(
@@ -20,7 +19,7 @@ BASKERVILLE: Names[str] = Names(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name", ["Sherlock Holmes", "SHERLOCK HOLMES", "Sherlock Holmes’s", "“Sherlock\n Holmes,”"]
 )
 def test_a_name_is_found_whatever_its_case_and_punctuation(name: str) -> None:
@@ -56,12 +55,12 @@ def test_inflected_forms_and_another_order_are_found_by_stems() -> None:
     assert Names({"s": {"Соня": 1}}, "ru").find("Соню") == ("s",)
 
 
-@pytest.mark.parametrize("nothing", ["", "…", "Dr.", "nobody at all"])
+@for_each("nothing", ["", "…", "Dr.", "nobody at all"])
 def test_what_is_nobodys_name_finds_nobody(nothing: str) -> None:
     assert BASKERVILLE.find(nothing) == ()
 
 
-@pytest.mark.parametrize("name", ["会社", "हिन्दी", "Żółć", "Straße", "שלום"])
+@for_each("name", ["会社", "हिन्दी", "Żółć", "Straße", "שלום"])
 def test_names_of_any_script_are_found_and_told_apart(name: str) -> None:
     names = Names({0: {name: 1}, 1: {"社会": 1}, 2: {"Zolc": 1}})
     assert names.exact(name.upper()) == (0,)

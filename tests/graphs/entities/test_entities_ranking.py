@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import for_each
 from casts import network
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit
@@ -144,7 +145,7 @@ def test_leftovers_go_to_chunks_and_no_record_is_cut() -> None:
     assert fit_budgets([[50, 90, 40]], [100]) == [[0, 2]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("k", "shares", "counts"),
     [
         # Without filling a context there are five or six hits: local once had no entity among them.

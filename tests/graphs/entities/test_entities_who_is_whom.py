@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pytest
-
 from cases import for_each
 from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.forenames import forename_sex, is_short_for
@@ -59,7 +57,7 @@ def in_order(names: Mapping[str, int]) -> list[Mention]:
     return [mention(name, at, times) for at, (name, times) in enumerate(names.items())]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("person", "thing", "type"),
     [
         ("Hope", "hope", "idea"),
@@ -146,7 +144,7 @@ def test_napoleon_is_one_emperor_and_alexander_another() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "names",
     [
         {"Jekyll": 68, "Henry Jekyll": 29, "Harry Jekyll": 5, "Dr. Jekyll": 20},

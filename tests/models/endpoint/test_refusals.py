@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from endpoint import Endpoint as Server
 from endpoint import every, listed
 from endpoint.faults import Fault
@@ -59,7 +60,7 @@ def test_a_text_too_long_stops_at_once_and_names_what_to_lower() -> None:
     assert server.calls == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fault", "said"),
     [
         ("empty", "empty reply"),
@@ -107,7 +108,7 @@ def test_each_thread_that_met_a_thinking_model_asks_once_more() -> None:
     assert server.calls == 8
 
 
-@pytest.mark.parametrize("url", ["localhost:11434", "ftp://x/v1", "http://", "http://[::1/v1"])
+@for_each("url", ["localhost:11434", "ftp://x/v1", "http://", "http://[::1/v1"])
 def test_an_address_no_client_could_call_is_an_error_before_the_first_call(url: str) -> None:
     with pytest.raises(SettingsError, match="OPENAI_BASE_URL"):
         reach(url)

@@ -169,7 +169,7 @@ def test_a_packed_answer_is_unpacked() -> None:
         assert chat(server).complete(SUMMARY).text == "Marley."
 
 
-@pytest.mark.parametrize("coding", [b"br", b"gzip, gzip", b"zstd", b"\x1b[31m"])
+@for_each("coding", [b"br", b"gzip, gzip", b"zstd", b"\x1b[31m"])
 def test_what_is_packed_otherwise_is_refused(coding: bytes) -> None:
     raw = always(lambda: [body(b"{}", b"Content-Encoding: " + coding)])
     with Server(raw=raw) as server, pytest.raises(BadReply) as caught:
@@ -281,7 +281,7 @@ def test_rows_that_are_not_one_a_text_are_refused(data: Any) -> None:
         OpenAIEmbedder(reach(server.url), "e").embed(["a", "b"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "results",
     [
         [{"index": 0, "relevance_score": 1}, {"index": 0, "relevance_score": 1}],
@@ -298,7 +298,7 @@ def test_a_ranking_that_is_not_one_a_text_is_refused(results: Any) -> None:
 
 
 # Voyage's documentation, SGLang's and Cohere's.
-@pytest.mark.parametrize(
+@for_each(
     "form",
     [
         lambda rows: {"results": rows},
@@ -317,7 +317,7 @@ def test_a_ranking_is_read_in_any_form(form: Any) -> None:
 # Place, and secrets
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@for_each("status", [301, 302, 303, 307, 308])
 def test_a_redirect_to_another_host_gets_neither_the_text_nor_the_key(status: int) -> None:
     with Server() as other:
         there = other.url.replace("127.0.0.1", "localhost").encode() + b"/chat/completions"

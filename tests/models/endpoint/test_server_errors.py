@@ -66,7 +66,7 @@ LASTING = {
 }
 
 
-@pytest.mark.parametrize("name", LASTING)
+@for_each("name", LASTING)
 def test_what_all_other_calls_would_meet_ends_the_run_and_not_one_text(name: str) -> None:
     status, value = LASTING[name]
     with Server(raw=later(status, value)) as server:
@@ -87,7 +87,7 @@ ABOUT_ONE_TEXT = {
 }
 
 
-@pytest.mark.parametrize("name", ABOUT_ONE_TEXT)
+@for_each("name", ABOUT_ONE_TEXT)
 def test_what_one_text_meets_is_not_asked_again_and_ends_no_run(name: str) -> None:
     status, value = ABOUT_ONE_TEXT[name]
     with Server(raw=later(status, value)) as server:
@@ -99,7 +99,7 @@ def test_what_one_text_meets_is_not_asked_again_and_ends_no_run(name: str) -> No
 
 
 # vllm-project/vllm 51977, ollama/ollama 17638.
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         'unexpected tokens remaining in message header: Some("to=functions.x")',
@@ -152,7 +152,7 @@ def test_calls_that_share_a_context_are_made_one_after_another() -> None:
 
 
 # mdc-ng/mdc-ng 451, of LM Studio; TGI.
-@pytest.mark.parametrize(
+@for_each(
     ("status", "message"),
     [(400, "Channel Error"), (424, "Request failed during generation: CUDA out of memory.")],
 )
@@ -163,7 +163,7 @@ def test_a_server_that_failed_for_a_moment_is_asked_again(status: int, message: 
     assert server.bodies[0] == server.bodies[1] == server.bodies[2]
 
 
-@pytest.mark.parametrize("status", [301, 302, 303])
+@for_each("status", [301, 302, 303])
 def test_a_redirect_that_would_lose_the_body_names_the_cure(status: int) -> None:
     moved = http(status, "", "Location: https://127.0.0.1/v1/chat/completions\r\n")
     with (
@@ -417,7 +417,7 @@ def test_an_allowance_that_is_spent_ends_the_run_at_once(status: int, message: s
 
 
 # continuedev/continue 10639, of Gemini; Groq's and NVIDIA's errors.
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         "This model is currently experiencing high demand. Spikes in demand are usually temporary.",
@@ -483,7 +483,7 @@ def test_a_model_that_is_no_longer_served_ends_the_run() -> None:
         assert server.calls == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "expected"),
     [
         ({"code": "insufficient_quota", "message": "x"}, "no quota left"),
@@ -514,7 +514,7 @@ NO_SUCH_CALL: list[tuple[int, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("status", "value"), NO_SUCH_CALL)
+@for_each(("status", "value"), NO_SUCH_CALL)
 def test_an_address_without_the_call_is_named_at_once(status: int, value: Any) -> None:
     with (
         Server(raw=lambda *_: http(status, value)) as server,
@@ -529,7 +529,7 @@ def test_an_address_without_the_call_is_named_at_once(status: int, value: Any) -
     assert server.bodies[1] == server.bodies[2]
 
 
-@pytest.mark.parametrize("status", [504, 524])
+@for_each("status", [504, 524])
 def test_a_long_reply_that_a_proxy_did_not_wait_for_is_streamed_from_then_on(status: int) -> None:
     page = f"<html><head><title>{status} Gateway Time-out</title></head></html>"
 

@@ -9,6 +9,7 @@ from email.utils import formatdate
 
 import pytest
 
+from cases import for_each
 from endpoint import Endpoint as Server
 from endpoint import chance, every, listed
 from endpoint.faults import Fault
@@ -33,7 +34,7 @@ def test_trouble_that_passes_is_tried_again(fault: Fault) -> None:
     assert server.calls == 3
 
 
-@pytest.mark.parametrize("fault", ["cut", "unfinished"])
+@for_each("fault", ["cut", "unfinished"])
 def test_a_stream_that_is_cut_after_a_piece_says_so(fault: Fault) -> None:
     with Server(plan=listed(fault)) as server:
         pieces = chat(server).stream(SUMMARY)
