@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from cases import for_each
 from fabula.ask.mode_runs import mode_options, prepare_modes
 from fabula.ask.query import Query
 from fabula.ask.retrieve import RetrievalResult, retrieve
@@ -52,7 +53,7 @@ def test_knobs_of_several_modes_name_their_mode() -> None:
         mode_options("fast", asked("hippo,fast", knobs={"hipo.damping": 0.4}))
 
 
-@pytest.mark.parametrize("knob", ["hippo.damping", "damping", "hippo.dampin"])
+@for_each("knob", ["hippo.damping", "damping", "hippo.dampin"])
 def test_a_knob_that_can_not_be_is_refused_before_anything_is_read(knob: str) -> None:
     nothing = cast(Any, None)
     query = asked("hippo,hybrid", knobs={knob: 7})

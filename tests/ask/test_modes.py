@@ -14,7 +14,6 @@ from click.testing import CliRunner, Result
 from database import connect, name_server, wipe
 from endpoint import Endpoint
 from fabula import Fabula
-from fabula.ask.context import fill_with_passages
 from fabula.ask.modes import GROUP, modes
 from fabula.ask.query import Expand
 from fabula.cli import main
@@ -301,17 +300,6 @@ def test_who_asks_for_more_passages_gets_no_worse_context(k: int) -> None:
         usual = fabula.context(QUESTION, kinds=("chunk", "detail"))
     assert {passage.hit.kind for passage in context[:-1]} == {"chunk"}
     assert [passage.text for passage in context] == [passage.text for passage in usual]
-
-
-def test_the_published_preset_reads_the_five_nearest_and_no_more() -> None:
-    with Fabula(preset="published") as fabula:
-        hits = fabula.retrieve(QUESTION)
-        nearest = fabula.retrieve(QUESTION, mode="collapsed", k=5)
-        context = fabula.context(QUESTION)
-    assert rounded(hits) == rounded(nearest)
-    assert [passage.text for passage in context] == [
-        one.text for one in fill_with_passages(nearest, 1700)
-    ]
 
 
 # The path

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
 from cases import for_each
 from fabula.ask.question_form import (
     Asks,
@@ -92,7 +90,7 @@ def test_a_sentence_of_the_form_is_preferred(question: str, sentence: str, other
     assert form.rate(sentence) > form.rate(other)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "nouns"),
     [
         ("the strange clauses of the will", ["will"]),

@@ -12,7 +12,7 @@ from casts import Cast, put_cast
 from database import connect, name_server, wipe
 from fabula import Fabula
 from fabula.cli import main
-from fabula.errors import NotFound, SettingsError
+from fabula.errors import NotFound
 from fabula.graph.trace import Trace as Steps
 from fabula.server import Address
 from fabula.text import tokens
@@ -114,15 +114,6 @@ def test_a_mode_whose_graph_is_not_there_is_left_out_with_a_word() -> None:
     assert asked("two", FACT, "hippo,naive", "Bare")[1] == "retrieve: naive"
     with pytest.raises(NotFound, match="Mode top-down needs the graph 'aspects', which no"):
         asked("one", FACT, "top-down,bottom-up")
-
-
-def test_knobs_reach_the_mode_that_they_name() -> None:
-    with Fabula(collection="one") as fabula:
-        fabula.retrieve(FACT, mode="hippo,hybrid", knobs={"hybrid.fusion": "ranks"})
-        with pytest.raises(SettingsError, match="Mode hybrid: fusion"):
-            fabula.retrieve(FACT, mode="hippo,hybrid", knobs={"hybrid.fusion": "luck"})
-        with pytest.raises(SettingsError, match=r"'fusion' belongs to one mode"):
-            fabula.retrieve(FACT, mode="hippo,hybrid", knobs={"fusion": "ranks"})
 
 
 def test_the_command_line_and_the_chat_take_several() -> None:

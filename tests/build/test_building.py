@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 from pydantic import BaseModel
 
+from cases import for_each
 from fabula.errors import SettingsError
 from fabula.graph import TEXT, Record, fingerprint
 from fabula.graph.builds import settle
@@ -87,7 +88,7 @@ def test_a_graph_brings_what_it_rests_on_and_is_dropped_with_it_but_not_with_wha
     assert with_dependents(ALL, {"entities"}) == {"entities", "facts"}
 
 
-@pytest.mark.parametrize("name", ["entities", "facts", "events"])
+@for_each("name", ["entities", "facts", "events"])
 def test_relatives_are_built_together_and_strangers_left_alone(name: str) -> None:
     assert with_relatives(ALL, {name}) == {"entities", "facts", "events"}
     assert with_relatives(ALL, {"aspects"}) == {"aspects"}
@@ -117,7 +118,7 @@ def letters(*sections: tuple[str, str]) -> Document:
     return replace(document, left_out={"notes": 3}, warnings=("A page is missing.",))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "sections",
     [
         [("Letter", "Dear Anna."), ("Letter", "Dear Boris."), ("The End", "He died.")],

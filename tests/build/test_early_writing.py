@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +18,6 @@ from fabula.config.settings import STATIC
 from fabula.errors import FabulaError, StoreError
 from fabula.models.stop import Stop
 from fabula.store import Store, parts, reembedding
-from forked import Forked
 from worker_runs import book, graph_of, statuses, until
 
 pytestmark = pytest.mark.replans
@@ -120,20 +118,6 @@ def test_the_graph_is_the_same_id_for_id(
     is_sound(store)
 
 
-def test_chunks_are_staged_while_models_are_asked_and_no_reader_sees_them(
-    held: HeldChat, winter: Path, store: Store, early: None
-) -> None:
-    thread, outcomes = ingest_beside(winter)
-    until(lambda: staged(store) > 0, "nothing was staged while the model is asked")
-    with Fabula() as fabula:
-        assert list(fabula.documents()) == []
-        assert not cypher(store, "MATCH (n:Passage|Document|Part) RETURN n")
-    held.go.set()
-    thread.join()
-    assert outcomes == ["added"]
-    is_sound(store)
-
-
 def test_a_document_that_fails_leaves_nothing(
     graph_url: str, winter: Path, store: Store, early: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,21 +165,6 @@ def test_a_compaction_meanwhile_costs_only_a_second_staging(
         findings = fabula.check()
         assert (findings.documents, findings.violations, findings.notes) == (2, (), ())
     assert not cypher(store, "MATCH (n:Staged|Retired) RETURN n")
-
-
-def test_where_staging_early_fails_the_commit_stages_all(
-    graph_url: str, winter: Path, store: Store, early: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stage = Store.stage_early
-
-    def fail(self: Store, *given: Any) -> Any:
-        stage(self, *given)
-        raise RuntimeError("too early")
-
-    monkeypatch.setattr(Store, "stage_early", fail)
-    with Fabula(model="offline", embedding_model=STATIC) as fabula:
-        assert statuses(fabula.ingest(winter)) == ["added"]
-    is_sound(store)
 
 
 END_LOCK = """
@@ -308,19 +277,4 @@ def test_graphs_whose_gaps_are_asked_for_again_are_whole(
             [again] = fabula.retry()
             assert (again.status, again.gaps) == ("replaced", ())
             assert "aspects" in again.graphs
-    is_sound(store)
-
-
-def test_what_a_killed_ingest_has_staged_early_is_deleted_by_the_next(
-    held: HeldChat, winter: Path, store: Store, tmp_path: Path
-) -> None:
-    winter.write_text(book("the north", 30))
-    killed = Forked(tmp_path / "said", "ingest", winter, environment=os.environ)
-    until(lambda: staged(store) > 100, "nothing was staged while the model is asked")
-    killed.kill()
-    killed.wait()
-    held.go.set()
-    until(lambda: store.find_abandoned_runs() != [], "the server keeps a dead client's lock")
-    with Fabula() as fabula:
-        assert statuses(fabula.ingest(winter)) == ["added"]
     is_sound(store)

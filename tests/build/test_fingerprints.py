@@ -93,7 +93,7 @@ def test_a_reworded_prompt_makes_the_graph_stale_and_ingest_makes_it_anew(
     monkeypatch.setattr(prompts, "FOLDER", reworded)
     installed = dict(graphs())
     installed["aspects"] = replace(installed["aspects"], prompts=reworded)
-    for module in ("app.collection", "build.outcome"):
+    for module in ("library.collection", "build.outcome"):
         monkeypatch.setattr(f"fabula.{module}.graphs", lambda: installed)
     monkeypatch.setattr("fabula.build.plan.installed_graphs", lambda: installed)
     monkeypatch.setattr("fabula.config.model_factory.installed", lambda: installed)

@@ -124,15 +124,6 @@ def test_an_untouched_graph_has_nothing_to_embed_again(graph_url: str, endpoint:
         reembed(endpoint)
 
 
-def test_a_model_that_is_not_there_leaves_the_graph_alone(
-    story: Path, store: Store, endpoint: Endpoint
-) -> None:
-    endpoint.models = ["other"]
-    with pytest.raises(ModelError, match="'m' does not exist"):
-        reembed(endpoint)
-    is_canonical(store, STATIC, 256)
-
-
 def test_a_model_that_is_gone_is_found_out_though_its_vectors_are_kept(
     story: Path, store: Store, endpoint: Endpoint
 ) -> None:
@@ -142,12 +133,6 @@ def test_a_model_that_is_gone_is_found_out_though_its_vectors_are_kept(
     with pytest.raises(ModelError, match="'m' does not exist"):
         reembed(endpoint)
     is_canonical(store, STATIC, 256)
-
-
-def test_who_adds_with_another_model_is_told_the_cure(story: Path, endpoint: Endpoint) -> None:
-    cure = f"MODEL={STATIC}, or run `fabula reembed --collection winter --embedding-model m`"
-    with fabula(endpoint) as service, pytest.raises(SpaceError, match=cure):
-        service.ingest_text("Anna walked home.", source="more")
 
 
 def test_what_was_made_without_an_endpoint_is_asked_with_any_model(

@@ -114,7 +114,7 @@ def test_nobody_goes_through_a_closed_gate_and_closing_waits_for_who_is_inside()
     assert told == ["written", "closed"]
 
 
-@pytest.mark.parametrize("calls", [9, 14, 20, 30])
+@pytest.mark.parametrize("calls", [9, 30])
 def test_when_a_run_has_failed_nothing_comes_in_any_more(
     calls: int, online: None, endpoint: Endpoint, store: Store, tmp_path: Path
 ) -> None:
@@ -134,7 +134,7 @@ def test_when_a_run_has_failed_nothing_comes_in_any_more(
 # A removal meanwhile
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_document_that_is_removed_while_it_comes_in_is_whole_or_gone(
     seed: int, graph_url: str, store: Store, tmp_path: Path
 ) -> None:
@@ -168,37 +168,6 @@ def test_a_document_that_is_removed_while_it_comes_in_is_whole_or_gone(
     assert whole["nodes"] == sum(layer.passages for layer in layers) + 2
     assert len(entries) in (0, 1)
     assert not cypher(store, "MATCH (n:Retired|Staged) RETURN n")
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_a_graph_that_is_built_while_its_text_changes_rests_on_the_text_that_is_there(
-    seed: int, graph_url: str, tmp_path: Path
-) -> None:
-    draw = random.Random(seed)
-    book = tmp_path / "book.txt"
-    book.write_text(harbour_story("slept"))
-    failures: list[FabulaError] = []
-    with Fabula(chunk_tokens=40, cache=False) as fabula:
-        fabula.ingest(book)
-        book.write_text(harbour_story("woke"))
-
-        def build() -> None:
-            try:
-                fabula.build("aspects", rebuild=True)
-            except FabulaError as error:
-                failures.append(error)
-
-        other = threading.Thread(target=build)
-        other.start()
-        time.sleep(draw.uniform(0, 0.4))
-        [outcome] = fabula.ingest(book)
-        other.join()
-        [entry] = fabula.documents()
-        assert fabula.check().violations == ()
-        assert fabula.stale(entry) == {}
-        assert "woke" in fabula.retrieve("Who woke?", kinds=("chunk",))[0].text
-    assert outcome.status == "replaced"
-    assert all("try again" in str(error) for error in failures)
 
 
 # Two models side by side

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from endpoint import Endpoint, every
-from endpoint.faults import Fault
 from forked import Forked
 
 pytestmark = pytest.mark.long
@@ -75,11 +74,10 @@ def test_ctrl_c_stops_soon_and_says_what_is_done_and_how_to_go_on(
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("fault", ["error", "cut"])
 def test_an_endpoint_that_always_fails_stops_soon_with_one_line(
-    graph_url: str, story: Path, fault: Fault
+    graph_url: str, story: Path
 ) -> None:
-    with Endpoint(plan=every(1, fault)) as server:
+    with Endpoint(plan=every(1, "error")) as server:
         process = typed(server.url, story)
         until(server, 1)
         began = time.monotonic()

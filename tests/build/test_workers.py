@@ -530,14 +530,6 @@ def test_another_version_is_refused_in_words(
         fabula.ingest(books, cluster=cluster)
 
 
-def test_a_worker_checks_the_version_with_each_task() -> None:
-    versions = (("Fabula", "99.1"), *worker_task.describe_versions()[1:])
-    difference = worker_task.find_other_versions(versions, "tcp://b:1")
-    assert "tcp://b:1" in difference
-    assert "instead of 99.1" in difference
-    assert worker_task.find_other_versions(worker_task.describe_versions(), "tcp://b:1") == ""
-
-
 def test_a_scheduler_that_is_not_there_is_an_error_in_words(graph_url: str, books: Path) -> None:
     done = CliRunner().invoke(
         main, ["ingest", str(books), "--scheduler", "tcp://127.0.0.1:9"], catch_exceptions=True

@@ -210,14 +210,14 @@ def test_the_last_answers_citations_are_opened_by_their_numbers(
     assert "Boris" in run("read", "Winter", "--at", "0").stdout
 
 
-@pytest.mark.parametrize(
+@for_each(
     "damage", [b"", b"{", b'{"collection": 1}', b"\xff" * 9, b"[" * 100_000, b" " * 2_000_000]
 )
 def test_a_damaged_file_of_citations_is_told_and_made_anew(
     damage: bytes, tmp_path: Path, books: None
 ) -> None:
     kept = tmp_path / "home" / "last_answers" / f"{os.getsid(0)}.json"
-    kept.parent.mkdir(parents=True)
+    kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_bytes(damage)
     assert f"{kept}: ask again." in run("read", "[1]", code=1).stderr
     run("query", "Where did Clara swim?")

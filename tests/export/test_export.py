@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from cases import for_each
 from database import cypher
 from fabula import Fabula
 from fabula.cli import main
@@ -225,7 +226,7 @@ def test_a_device_a_pipe_or_a_link_is_never_replaced(full: Store, tmp_path: Path
     assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "message"),
     [
         (["--out", "graph.csv"], "end the file in .jsonl or .graphml"),
@@ -241,7 +242,7 @@ def test_flags_that_do_not_go_together_are_told() -> None:
     assert "not both" in run("A", "--all", "--out", "graph.jsonl", code=1).output
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("how", "message"),
     [
         ({"format": "grapml"}, "written as jsonl or graphml, not as 'grapml'"),

@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from cases import for_each
 from fabula.errors import BadValue, LoadError
 from fabula.export.web_annotation import annotation_json, collection_json, read_annotations
 from fabula.graph.annotations import (
@@ -119,7 +120,7 @@ def test_annotations_of_others_are_read() -> None:
     assert (placed.anchor.start, placed.anchor.end) == (0, 15)
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"type": "Annotation"}', b'{"items": [1]}'])
+@for_each("data", [b"", b"{", b"[]", b'{"type": "Annotation"}', b'{"items": [1]}'])
 def test_a_file_without_annotations_is_refused(data: bytes) -> None:
     with pytest.raises(LoadError, match="x"):
         read_annotations(data, "x")
@@ -137,7 +138,7 @@ def test_each_target_is_an_annotation_and_one_without_words_is_kept() -> None:
     ]
 
 
-@pytest.mark.parametrize("depth", [200, 960, 5_000, 200_000])
+@for_each("depth", [200, 960, 5_000, 200_000])
 def test_what_is_nested_deeply_is_refused(depth: int) -> None:
     for left, right in (("[", "]"), ('{"items":', "}"), ('{"target":[[],' + "[", "]]}")):
         with pytest.raises(LoadError, match=r"nested|JSON|no annotations"):
@@ -153,11 +154,6 @@ def test_a_small_file_does_not_mark_more_than_memory_holds() -> None:
 
 def test_five_thousand_annotations_come_back_on_the_same_characters() -> None:
     check_round_trip(5_000)
-
-
-@pytest.mark.nightly
-def test_a_hundred_thousand_annotations_come_back_on_the_same_characters() -> None:
-    check_round_trip(100_000)
 
 
 def check_round_trip(count: int) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from fabula.errors import DataError
 from fabula.load import read_text
 from fabula_bench.data import SMOKE, describe_subset, read
@@ -384,7 +385,7 @@ def test_a_data_set_that_marks_no_library_is_not_cut() -> None:
         read("squality", SMOKE / "squality", "dev", "gutenberg")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("questions", "part", "says"),
     [
         (4923, "all", "These are the counts of the aspect graph's publication."),

@@ -199,30 +199,7 @@ def test_naive_rag_is_asked_with_a_reranker_too() -> None:
         assert not systems["naive RAG"].settings.rerank
 
 
-def test_the_sweep_of_k_has_the_publication_s_best_values() -> None:
-    values = {one.settings.top_k for one in planned("sweep-top-k").values()}
-    assert values >= {4, 5, 6}
-
-
-def test_the_details_are_swept_as_published_with_five_passages_and_ours_beside() -> None:
-    systems = planned("sweep-details")
-    published = systems["aspect graph, as published, details 6"].settings
-    assert (published.top_k, published.fill, published.context_tokens) == (5, False, 1700)
-    ours = systems["aspect graph, details 6"].settings
-    assert (ours.top_k, ours.fill) == (60, True)
-
-
-def test_lengths_of_chunks_and_summaries_are_swept_together() -> None:
-    pairs = {
-        (one.settings.chunk_tokens, one.settings.table("aspects").summary_tokens)
-        for one in planned("sweep-lengths").values()
-    }
-    assert pairs == {(length, length) for length in (50, 100, 200, 400, 600, 800)}
-
-
-@pytest.mark.parametrize(
-    ("name", "left"), [("aspects-single-built", 1), ("aspects-all-but-one-built", 6)]
-)
+@for_each(("name", "left"), [("aspects-single-built", 1), ("aspects-all-but-one-built", 6)])
 def test_graphs_are_built_of_one_aspect_and_of_all_but_one(name: str, left: int) -> None:
     systems = [one for one in planned(name).values() if one.value is not None]
     built = [chosen_aspects(one.settings.table("aspects")).aspects for one in systems]
@@ -232,32 +209,6 @@ def test_graphs_are_built_of_one_aspect_and_of_all_but_one(name: str, left: int)
     expected = [{name} if left == 1 else {*names} - {name} for name in names]
     found = [{aspect.name for aspect in aspects} for aspects in built[: len(names)]]
     assert found == expected
-
-
-def test_communities_are_asked_at_the_paper_s_four_levels_over_one_graph() -> None:
-    systems = [one for one in planned("sweep-community-level").values() if one.value is not None]
-    published = [one for one in systems if one.series == "Microsoft GraphRAG, global"]
-    assert [one.settings.table("global").level for one in published] == [0, 1, 2, 3]
-    assert len({one.settings.collection for one in published}) == 1
-
-
-def test_entities_are_looked_for_in_windows_of_600_and_2400_tokens() -> None:
-    systems = planned("sweep-entity-windows").values()
-    windows = [one.settings.table("entities").window_tokens for one in systems]
-    assert windows == 2 * [600, 1200, 2400]
-    assert len({one.settings.collection for one in systems}) == 6
-
-
-def test_each_step_of_the_facts_is_left_out_once() -> None:
-    tables = {name: one.settings.table("facts") for name, one in planned("facts-ablation").items()}
-    assert {
-        name: (table.demonstrations, table.normalise, table.check) for name, table in tables.items()
-    } == {
-        "all steps": ("narrative", True, True),
-        "no demonstrations": ("none", True, True),
-        "no normalisation": ("narrative", False, True),
-        "no check of types": ("narrative", True, False),
-    }
 
 
 @for_each("name", shipped_suites())
@@ -585,16 +536,14 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 # A choice
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply", ['{"choice": 2}', '```json\n{"choice": 2,}\n```', "2", "Option 2.", '{"choice": "2"}']
 )
 def test_a_choice_is_read(reply: str) -> None:
     assert read_choice(reply, 4) == 2
 
 
-@pytest.mark.parametrize(
-    "reply", ['{"choice": 5}', '{"choice": 0}', "the second", "", "{}", "2 or 3"]
-)
+@for_each("reply", ['{"choice": 5}', '{"choice": 0}', "the second", "", "{}", "2 or 3"])
 def test_what_is_no_choice_is_refused(reply: str) -> None:
     with pytest.raises(BadReply, match="1 to 4"):
         read_choice(reply, 4)

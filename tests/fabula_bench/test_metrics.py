@@ -66,12 +66,12 @@ def test_a_metric_that_can_never_be_taken_says_why() -> None:
     assert "pip install 'fabula[bench]'" in missing(lacking, NOBODY)
 
 
-@pytest.mark.parametrize("name", ["answer_accuracy", "answer_correctness"])
+@for_each("name", ["answer_accuracy", "answer_correctness"])
 def test_without_who_judges_there_is_no_score(name: str) -> None:
     assert score(name, asked("Fred"), result("Fred")) is None
 
 
-@pytest.mark.parametrize("name", ANSWERED)
+@for_each("name", ANSWERED)
 def test_no_answer_is_a_miss_and_without_a_reference_there_is_no_score(name: str) -> None:
     assert score(name, asked("Fred"), result("")) == 0
     assert score(name, asked("Fred"), result(" [1][2] ")) == 0
@@ -79,19 +79,19 @@ def test_no_answer_is_a_miss_and_without_a_reference_there_is_no_score(name: str
     assert score(name, asked(" "), result("Fred")) is None
 
 
-@pytest.mark.parametrize("name", ["answer_coverage", "evidence_coverage", "duplicates"])
+@for_each("name", ["answer_coverage", "evidence_coverage", "duplicates"])
 def test_no_context_is_a_miss(name: str) -> None:
     question = asked("Fred", evidence=("Fred came.",))
     assert score(name, question, result("Fred")) == (None if name == "duplicates" else 0)
 
 
-@pytest.mark.parametrize(("choice", "told"), [(2, 1.0), (0, 0.0), (None, 0.0)])
+@for_each(("choice", "told"), [(2, 1.0), (0, 0.0), (None, 0.0)])
 def test_accuracy_is_whether_the_right_option_was_chosen(choice: int | None, told: float) -> None:
     question = asked("C", options=("A", "B", "C", "D"), right=2)
     assert score("accuracy", question, result("C", choice=choice)) == told
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "reference", "exact", "f1"),
     [
         ("The Eiffel-Tower!", "eiffeltower", 1, 1),
@@ -110,7 +110,7 @@ def test_exact_match_and_token_f1_normalise_as_squad_does(
     assert score("token_f1", asked(reference), result(answer)) == pytest.approx(f1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "reference", "told"),
     [
         ("police kill the gunman", "police ended the gunman", 0.75),
@@ -151,7 +151,7 @@ def test_meteor_is_nltks_but_for_synonyms() -> None:
     assert score("meteor", asked("kill"), result("murder")) == 0
 
 
-@pytest.mark.parametrize("name", ANSWERED)
+@for_each("name", ANSWERED)
 def test_the_reference_that_is_nearest_counts(name: str) -> None:
     answer = result("his nephew Fred came")
     alone = score(name, asked("his nephew Fred came"), answer)
@@ -166,7 +166,7 @@ def test_scores_keep_to_their_range_whatever_the_texts(answer: str, reference: s
         assert told is None or 0 <= told <= 1
 
 
-@pytest.mark.parametrize("name", ANSWERED)
+@for_each("name", ANSWERED)
 def test_marks_alone_are_no_words(name: str) -> None:
     assert score(name, asked("Fred"), result("?!")) == 0
     assert score(name, asked("?!"), result("Fred")) == 0

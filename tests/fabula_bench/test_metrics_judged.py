@@ -142,8 +142,8 @@ def test_without_an_answer_of_the_first_system_nothing_is_compared(server: Serve
     assert server.calls == 0
 
 
-@pytest.mark.parametrize("plan", [every(2, "malformed"), listed("nonsense"), listed("truncated")])
-@pytest.mark.parametrize("name", ["coverage_score", "context_relevance"])
+@for_each("plan", [every(2, "malformed"), listed("nonsense"), listed("truncated")])
+@for_each("name", ["coverage_score", "context_relevance"])
 def test_a_reply_that_can_not_be_used_is_asked_for_again(plan: Plan, name: str) -> None:
     with Server(plan=plan) as server:
         assert score(server, name) == 0.5

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from openai import OpenAI
 
+from cases import for_each
 from endpoint import Endpoint, every
 from fabula.models.usage import Usage
 from fabula.text import tokens
@@ -185,7 +186,7 @@ def test_every_peer_of_the_list_has_an_adapter_a_version_and_a_licence() -> None
         assert peer.version[0].isdigit() and peer.licence in ("MIT", "Apache-2.0")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "index"), [("2. The mill", 1), ("It is (3).", 2), ("7", None), ("The mill", None)]
 )
 def test_the_option_that_an_answer_names_is_found(answer: str, index: int | None) -> None:

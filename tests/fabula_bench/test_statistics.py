@@ -9,6 +9,7 @@ from statistics import fmean, stdev
 import numpy as np
 import pytest
 
+from cases import for_each
 from fabula_bench.statistics import Interval, Scores, difference, holm, mean
 
 NAN = float("nan")
@@ -44,17 +45,17 @@ def test_questions_that_agree_within_a_text_count_as_one() -> None:
     assert mixed.high - mixed.low < 0.6 * (alone.high - alone.low)
 
 
-# How alike questions about one text are: not at all, and so that a half is the text's own.
-ALIKE = [0.0, 0.5]
+# How alike questions about one text are: a half is the text's own.
+ALIKE = 0.5
 TEXTS, QUESTIONS, TRIALS = 40, 5, 300
 
 
-def draws(alike: float, seed: int) -> Iterator[Scores]:
+def draws(seed: int) -> Iterator[Scores]:
     """Scores around 0 with a variance of 1, of which a share is the text's own."""
     draw = np.random.default_rng(seed)
     for _ in range(TRIALS):
-        own = np.repeat(draw.normal(scale=sqrt(alike), size=TEXTS), QUESTIONS)
-        yield own + draw.normal(scale=sqrt(1 - alike), size=TEXTS * QUESTIONS)
+        own = np.repeat(draw.normal(scale=sqrt(ALIKE), size=TEXTS), QUESTIONS)
+        yield own + draw.normal(scale=sqrt(1 - ALIKE), size=TEXTS * QUESTIONS)
 
 
 def holds_in_95_of_100(intervals: Iterable[Interval | None]) -> None:
@@ -67,20 +68,14 @@ def holds_in_95_of_100(intervals: Iterable[Interval | None]) -> None:
     assert wide == pytest.approx(2 * 1.96 * stdev(one.mean for one in found), rel=0.1)
 
 
-@pytest.mark.parametrize("alike", ALIKE)
-def test_the_interval_of_a_mean_holds_the_truth_in_95_of_100_cases_no_less_and_no_more(
-    alike: float,
-) -> None:
+def test_the_interval_of_a_mean_holds_the_truth_in_95_of_100_cases_no_less_and_no_more() -> None:
     texts = named(TEXTS, QUESTIONS)
-    holds_in_95_of_100(mean(scores, texts, seed) for seed, scores in enumerate(draws(alike, 3)))
+    holds_in_95_of_100(mean(scores, texts, seed) for seed, scores in enumerate(draws(3)))
 
 
-@pytest.mark.parametrize("alike", ALIKE)
-def test_the_interval_of_a_difference_holds_the_truth_in_95_of_100_cases_no_less_and_no_more(
-    alike: float,
-) -> None:
+def test_the_interval_of_a_difference_holds_the_truth_in_95_of_100_cases() -> None:
     texts = named(TEXTS, QUESTIONS)
-    pairs = zip(draws(alike, 3), draws(alike, 4), draws(0.5, 5), strict=True)
+    pairs = zip(draws(3), draws(4), draws(5), strict=True)
     # What makes a question hard for both systems is in neither's favour.
     found = (
         difference(one + hard, other + hard, texts, seed)
@@ -125,7 +120,7 @@ def test_a_difference_is_of_the_questions_that_both_answered() -> None:
     assert (found.interval.mean, found.interval.questions) == (0.5, 2)
 
 
-@pytest.mark.parametrize("texts", [1, 3, 5, 8])
+@for_each("texts", [1, 3, 5, 8])
 def test_always_better_by_the_same_is_as_sure_as_the_number_of_texts_lets_it_be(
     texts: int,
 ) -> None:

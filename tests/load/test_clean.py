@@ -1,10 +1,8 @@
 """Plain text is cleaned: unwrapped where it is prose, and left as it is where it is verse."""
 
-import random
 import textwrap
 
-import pytest
-
+from cases import for_each
 from fabula.load.clean import clean, tidy
 from prose import PROSE, VERSE
 
@@ -82,7 +80,7 @@ def test_emphasis_becomes_plain_and_names_in_code_stay() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "marker",
     ["[Illustration]", "[Illustration: A cat.]", "[Illustration: A\ncat [large]\nand a dog]"],
 )
@@ -92,30 +90,6 @@ def test_markers_of_pictures_are_removed(marker: str) -> None:
 
 def test_a_bracket_that_never_closes_loses_nothing() -> None:
     assert clean("[Illustration of a mind, he said.") == "[Illustration of a mind, he said."
-
-
-def test_cleaning_twice_is_cleaning_once() -> None:
-    parts = [
-        PROSE,
-        POEM,
-        VERSE,
-        "CHAPTER I.\n",
-        "\n",
-        "  _Well!_\n",
-        "-- he said --\n",
-        "\u00ada\0\t b\n",
-    ]
-    parts += [
-        "* * *\n",
-        "1. one\n2. two\n",
-        "e\u0301_\u0301\n",
-        "[Illustration: x]\n",
-        "a_ _b\n_\nc\n",
-    ]
-    chance = random.Random(3)
-    for _ in range(300):
-        once = clean("".join(chance.choices([*parts, "\n"], k=chance.randint(1, 12))))
-        assert clean(once) == once
 
 
 def test_tidying_keeps_indents_and_blank_lines() -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from cases import for_each
 from fabula.load import markdown
 from fabula.load.blocks import Draft
 from fabula.load.text import plain
@@ -25,7 +24,7 @@ def facts(draft: Draft) -> tuple[str, str, str, str]:
     return draft.title, draft.author, draft.language, draft.published
 
 
-@pytest.mark.parametrize("suffix", ["txt", "md"])
+@for_each("suffix", ["txt", "md"])
 def test_yaml_is_read_in_text_and_markdown(suffix: str) -> None:
     text = f"{YAML}\n{STORY}\n"
     draft = plain(text) if suffix == "txt" else markdown.read(text.encode(), "x.md")
@@ -34,7 +33,7 @@ def test_yaml_is_read_in_text_and_markdown(suffix: str) -> None:
     assert draft.left_out == {"front matter": len("".join(YAML.split()))}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "front",
     [
         '+++\ntitle = "The Kettle"\nauthor = "Ann Smith"\n+++\n',
@@ -55,7 +54,7 @@ def test_a_rule_above_and_below_text_is_no_front_matter() -> None:
     assert texts == ["---", STORY, "---", "The end."]
 
 
-@pytest.mark.parametrize("title", ["Untitled", "Microsoft Word - final2.doc"])
+@for_each("title", ["Untitled", "Microsoft Word - final2.doc"])
 def test_what_a_program_wrote_is_no_title(title: str) -> None:
     draft = plain(f"---\ntitle: {title}\nauthor: User\n---\n{STORY}")
     assert facts(draft)[:2] == ("", "")

@@ -1,10 +1,7 @@
 """What libraries put around a text: their pages are removed, and their facts are read."""
 
-import pytest
-
 from cases import for_each
 from fabula.load.gutenberg import strip_library_text
-from fabula.load.text import plain
 from prose import PROSE, VERSE, read
 
 HEADER = """\
@@ -82,13 +79,7 @@ def test_a_story_that_speaks_of_project_gutenberg_is_left_alone() -> None:
     assert read(text).text == text
 
 
-def test_books_joined_in_one_file_are_all_kept() -> None:
-    second = "The second book begins here. " + "It goes on and on. " * 3000
-    text = f"The first book.\n\nEnd of Project Gutenberg's First\n\n{second}"
-    assert "It goes on and on." in "".join(block.text for block in plain(text).blocks)
-
-
-@pytest.mark.parametrize(
+@for_each(
     ("headline", "title", "author"),
     [
         (

@@ -7,7 +7,6 @@ the CPU time of the full size where it was measured, loading and chunking alone.
 from __future__ import annotations
 
 import io
-import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +21,7 @@ from fabula import Fabula
 from fabula.cli import main
 from fabula.config.settings import STATIC
 from fabula.errors import LoadError
-from fabula.load import find, html, load, markdown, read_text
+from fabula.load import html, load, markdown, read_text
 from fabula.load.epub import read as read_epub
 from fabula.load.locators import without_marks
 from fabula.store import Store
@@ -184,13 +183,6 @@ def test_a_page_nested_too_deeply_keeps_its_words_paragraphs_and_what_is_hidden(
 # Files
 
 
-def test_a_book_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
-    # 1 GB of one letter in 1 MB: no more than 60 MB are unpacked.
-    path = epub(tmp_path / "bomb.epub", page="<p>" + "a" * 10_000_000)
-    with pytest.raises(LoadError, match="unpacks to more than the limit allows"):
-        load(path, "default", LIMIT)
-
-
 def test_entities_of_a_book_neither_grow_nor_fetch(tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("hunter2")
@@ -251,18 +243,6 @@ def test_a_pdf_without_text_or_end_is_refused(reason: str, tmp_path: Path) -> No
     path.write_bytes(out.getvalue())
     with pytest.raises(LoadError, match=f"(?i)a.pdf .*{reason}"):
         load(path, "default", LIMIT)
-
-
-def test_what_is_no_file_is_refused_and_links_in_circles_end(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "book.txt")
-    (tmp_path / "loop").symlink_to(tmp_path)
-    (tmp_path / "self.txt").symlink_to(tmp_path / "self.txt")
-    (tmp_path / "null.txt").symlink_to(os.devnull)
-    found = find([tmp_path]).files
-    assert [path.name for path in found] == ["book.txt", "null.txt", "self.txt"]
-    for path in found:
-        with pytest.raises(LoadError, match=path.name):
-            load(path, "default", LIMIT)
 
 
 # Through the whole service

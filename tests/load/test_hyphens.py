@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from cases import for_each
 from fabula.load.clean import clean, tidy
 from fabula.load.text import plain
@@ -17,7 +15,7 @@ lage council forgot the matter and the geese were counted again.
 """
 
 
-@pytest.mark.parametrize("sign", ["-", "‐", "¬", "\u00ad", "⸗"])
+@for_each("sign", ["-", "‐", "¬", "\u00ad", "⸗"])
 def test_a_word_that_a_lines_end_divides_is_whole(sign: str) -> None:
     text = clean(DIVIDED.replace("-\n", f"{sign}\n"))
     assert "his daughters carried" in text and "the meadow every" in text
@@ -56,7 +54,7 @@ def test_a_compound_is_told_from_a_divided_word(divided: str, whole: str) -> Non
     assert f"a {whole} of his" in clean(DIVIDED.replace("all of his", f"a {divided} of his"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("divided", "whole"),
     [
         ("peuvent-\nelles", "peuvent-elles"),
@@ -74,7 +72,7 @@ def test_a_word_that_is_printed_whole_is_no_french_one() -> None:
     assert "diezla" in clean(f"{text}\nA voisdiezla, a diezla.")
 
 
-@pytest.mark.parametrize("between", ["\n\n", "\n\n12\n\n", "\n\n[Pg 12]\n\n"])
+@for_each("between", ["\n\n", "\n\n12\n\n", "\n\n[Pg 12]\n\n"])
 def test_a_word_that_a_pages_end_divides_is_whole(between: str) -> None:
     document = read(DIVIDED.replace("-\nters", f"-{between}ters"))
     assert "his daughters carried" in document.text and "12" not in document.text

@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape
 import pytest
 
 from book_files import STYLES, W, docx, paragraph
+from cases import for_each
 from fabula.errors import LoadError
 from fabula.load import load
 from fabula.load.blocks import Draft
@@ -139,7 +140,7 @@ def box(text: str) -> str:
     return f"<w:txbxContent>{paragraph(text)}</w:txbxContent>"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "shape",
     [
         "<w:drawing><wps:txbx>{0}</wps:txbx></w:drawing>",
@@ -298,7 +299,7 @@ MHT = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content",
     ["<html><p>The lamp — lit.</p></html>", MHT, "{\\rtf1 The lamp \\u8212? lit.\\par}"],
     ids=["html", "mht", "rtf"],

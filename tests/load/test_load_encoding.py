@@ -65,7 +65,7 @@ def test_one_accent_in_a_long_english_book_is_right() -> None:
         assert decode(f"{text}{word}\n{text}".encode("cp1252"), "x.txt").count(word) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "declaration",
     [
         '<?xml version="1.0" encoding="iso-8859-2"?>',
@@ -86,7 +86,7 @@ def test_a_false_declaration_is_not_believed() -> None:
     assert decode(unknown.encode("utf-8"), "x") == unknown
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("label", "encoding"),
     [
         ("latin1", "cp1252"),
@@ -190,7 +190,7 @@ def test_what_files_call_encodings_is_understood(label: str, encoding: str) -> N
     assert encoding_of(label) == encoding
 
 
-@pytest.mark.parametrize(
+@for_each(
     "declaration",
     [
         "Character set encoding: {}\n",
@@ -215,7 +215,7 @@ def test_utf_7_is_read_where_it_is_declared() -> None:
     assert decode(text.encode("utf-7"), "x") == text
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "mac_roman", "cp437"])
+@for_each("encoding", ["cp1252", "mac_roman", "cp437"])
 def test_two_encodings_in_a_file_are_both_read(encoding: str) -> None:
     utf_8, other = "Le vieux meunier était près de l'écluse.", "Il était tard, déjà, près du pré."
     for separator in (b" ", b"\n"):
@@ -235,7 +235,7 @@ def test_what_was_encoded_twice_is_mended() -> None:
     assert decode(twice.encode("utf-8-sig"), "x") == decode(twice.encode(), "x")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["« Voilà\xa0» dit-elle, « déjà\xa0» et « là\xa0».", "SÃO JOÃO, CAFÉ\xa0», É\xa0»", POLISH],
 )
@@ -258,7 +258,7 @@ CHINESE = "老磨坊主在堰边点起一盏灯，村里没有人知道钟为什
 GREEK = "Άναψε ο γέρος μυλωνάς ένα φανάρι. Άκουσε το νερό. Όλοι κοιμούνταν, και Ύστερα σιωπή. "
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "encoding"),
     [
         (GREEK * 3, "iso8859_7"),
@@ -270,7 +270,7 @@ def test_greek_and_kazakh_are_recognised(text: str, encoding: str) -> None:
     assert decode(text.encode(encoding), "x") == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "He paid £825 for it, and £2 for the bet.",
@@ -283,7 +283,7 @@ def test_signs_at_their_usual_places_are_no_letters_of_another_script(text: str)
     assert decode(f"{text} ".encode("cp1252") * 3, "x") == f"{text} " * 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "lost", "encoding"),
     [
         (KOREAN * 20, "둑", "cp949"),
@@ -302,7 +302,7 @@ def test_a_broken_character_of_two_bytes_costs_only_what_is_around_it(
     assert "could not be read" in decoded.warnings[-1]
 
 
-@pytest.mark.parametrize("text", [RUSSIAN, CHINESE, GREEK])
+@for_each("text", [RUSSIAN, CHINESE, GREEK])
 def test_what_is_left_of_a_character_of_utf_8_is_no_letter_of_another_encoding(text: str) -> None:
     whole = (text * 20).encode()
     first = text[2].encode()
@@ -327,7 +327,7 @@ def test_a_replacement_character_of_the_file_itself_is_not_counted() -> None:
     assert decode_text(f"{FRENCH} \ufffd".encode(), "x").warnings == ()
 
 
-@pytest.mark.parametrize("text", ["He sent 👉 it.", "Très élevé 🚀, déjà.", "Он послал 👉 это."])
+@for_each("text", ["He sent 👉 it.", "Très élevé 🚀, déjà.", "Он послал 👉 это."])
 def test_pairs_of_surrogates_in_utf_8_are_characters(text: str) -> None:
     halves = text.encode("utf-16-le").decode("utf-16-le", "surrogatepass")
     units = [halves.encode("utf-16-le")[i : i + 2] for i in range(0, 2 * len(halves) + 2, 2)]
@@ -365,7 +365,7 @@ def test_a_broken_word_of_one_letter_is_no_letter_of_another_script() -> None:
     assert set(decode(data, "x")) == {*text, "\ufffd"}
 
 
-@pytest.mark.parametrize("encoding", ["cp437", "cp850", "gb18030"])
+@for_each("encoding", ["cp437", "cp850", "gb18030"])
 def test_a_book_with_one_accent_that_is_read_wrong_says_so(encoding: str) -> None:
     carol = (resources.files("fabula.texts") / "a-christmas-carol.txt").read_text("utf-8")
     plain = carol.translate(str.maketrans("“”’‘—", "\"\"''-"))

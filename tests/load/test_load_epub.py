@@ -122,7 +122,7 @@ def test_project_gutenbergs_pages_are_removed() -> None:
     assert opened(epub(pages)).blocks == opened(epub(CHAPTERS)).blocks
 
 
-@pytest.mark.parametrize("uri", ["", "OEBPS/text/two.xhtml", "OEBPS/text/a%20one.xhtml"])
+@for_each("uri", ["", "OEBPS/text/two.xhtml", "OEBPS/text/a%20one.xhtml"])
 def test_a_protected_book_is_refused(uri: str) -> None:
     cipher = f'<CipherData><CipherReference URI="{uri}"/></CipherData>' if uri else ""
     encryption = ENCRYPTION.format(algorithm=AES, cipher=cipher)
@@ -139,7 +139,7 @@ def test_a_book_whose_pages_are_no_text_is_protected_if_it_has_rights() -> None:
         opened(with_files(data, {"META-INF/rights.xml": "<rights/>"}))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "extra",
     [
         {"META-INF/rights.xml": "<rights/>"},
@@ -176,7 +176,7 @@ def test_a_deep_page_is_read() -> None:
     assert [block.text for block in draft.blocks] == ["deep"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "data",
     [
         b"no zip at all",
@@ -241,7 +241,7 @@ def test_pages_are_found_where_the_zip_has_them(data: bytes) -> None:
     assert headings(opened(data)) == ["Rozdział I", "Rozdział II"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "warning"),
     [
         (with_files(epub(CHAPTERS), {}, "OEBPS/text/two.xhtml"), r"lacks text/two\.xhtml"),
@@ -280,7 +280,7 @@ def test_a_spine_without_pages_is_that_of_the_manifest() -> None:
     assert "no order of pages" in draft.warnings[0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "One & a day",
@@ -315,7 +315,7 @@ def test_contents_that_are_no_xml_cost_their_labels() -> None:
     assert "toc.ncx" in draft.warnings[0]
 
 
-@pytest.mark.parametrize("encoding", ["gbk", "gb2312", "big5", "utf-16", "utf-8-sig"])
+@for_each("encoding", ["gbk", "gb2312", "big5", "utf-16", "utf-8-sig"])
 def test_a_package_and_pages_in_other_encodings_are_read(encoding: str) -> None:
     title = "磨坊的老人" if encoding.startswith("gb") else "老舊書本"
     declared = encoding.removesuffix("-sig")
@@ -494,7 +494,7 @@ def test_a_number_and_its_title_in_two_headings_are_not_two_sections() -> None:
     assert headings(draft) == ["1: The Way 1", "2: The Way 2"]
 
 
-@pytest.mark.parametrize("name", ["Unknown", "未知", "Неизвестный", "Desconocido"])
+@for_each("name", ["Unknown", "未知", "Неизвестный", "Desconocido"])
 def test_an_author_whom_a_program_did_not_know_is_none(name: str) -> None:
     creator = f"<dc:creator>{name}</dc:creator>"
     data = package(
@@ -503,7 +503,7 @@ def test_an_author_whom_a_program_did_not_know_is_none(name: str) -> None:
     assert opened(data).author == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("publisher", "published"),
     [("Standard Ebooks", ""), ("Project Gutenberg", ""), ("Example Press", "2014-05-25")],
 )

@@ -84,7 +84,7 @@ def test_a_pdf_may_have_other_bytes_before_it() -> None:
     assert {recognise(data, name) for name in ("tale", "tale.pdf", "tale.txt")} == {".pdf"}
 
 
-@pytest.mark.parametrize("text", ["%PDF-1.7\nis all there is", "junk, then %PDF-1.7"])
+@for_each("text", ["%PDF-1.7\nis all there is", "junk, then %PDF-1.7"])
 def test_a_damaged_pdf_stays_one_by_its_name(text: str) -> None:
     assert recognise(text.encode(), "tale.pdf") == ".pdf"
 
@@ -94,7 +94,7 @@ def test_a_page_may_begin_with_words_and_other_text_with_a_sign() -> None:
     assert recognise(b"<3 was all she wrote.", "standard input") == ".txt"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "message"),
     [
         (b"\0" * 60 + b"BOOKMOBI" + b"\0" * 99, "is a Kindle book.*EPUB"),
@@ -108,7 +108,7 @@ def test_what_is_not_read_is_named_with_what_to_do(data: bytes, message: str) ->
         recognise_content(data, "tale", "default", 10**6).parse()
 
 
-@pytest.mark.parametrize("suffix", [".epub", ".docx", ".odt"])
+@for_each("suffix", [".epub", ".docx", ".odt"])
 def test_a_damaged_book_is_not_taken_for_a_zip_of_several(suffix: str) -> None:
     data = b"PK\x03\x04" + b"\0" * 99
     with pytest.raises(

@@ -1,7 +1,5 @@
 """Which lines of a text are its chapters' headings."""
 
-import pytest
-
 from cases import for_each
 from fabula.load import read_text
 from fabula.load.blocks import Block
@@ -114,7 +112,7 @@ def test_text_right_below_a_heading_is_text() -> None:
     assert titles(text) == ["CHAPTER I", "CHAPTER II"]
 
 
-@pytest.mark.parametrize("between", ["\n", "\n\n"])
+@for_each("between", ["\n", "\n\n"])
 def test_a_table_of_contents_is_not_taken_for_chapters(between: str) -> None:
     names = [
         f"Chapter {number}. {name}" for number, name in enumerate(("Here", "There", "Home"), 1)
@@ -213,8 +211,8 @@ def levels(text: str) -> list[tuple[int, str]]:
     return [(section.level, section.title) for section in document.sections]
 
 
-@pytest.mark.parametrize("length", [1, 20])
-@pytest.mark.parametrize("contents", ["", "\n\n", "\n"])
+@for_each("length", [1, 20])
+@for_each("contents", ["", "\n\n", "\n"])
 def test_in_a_novel_of_many_books_every_chapter_is_a_section(contents: str, length: int) -> None:
     numbers = "ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE TEN ELEVEN TWELVE THIRTEEN FOURTEEN"
     books = [f"BOOK {number}: 1805" for number in f"{numbers} FIFTEEN".split()]
@@ -258,7 +256,7 @@ def test_short_chapters_are_no_table_of_contents() -> None:
     assert [title for _, title in levels(text)] == ["第一章", "第二章", "第三章", "第四章"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("starts", "names"),
     [
         (
@@ -444,9 +442,7 @@ def test_a_number_is_read_in_the_words_and_the_layout_of_its_language(
     assert number and number.value == value
 
 
-@pytest.mark.parametrize(
-    "line", ["番外一", "番外 其二", "大结局", "幕間", "외전", "Appendix", "Vorrede"]
-)
+@for_each("line", ["番外一", "番外 其二", "大结局", "幕間", "외전", "Appendix", "Vorrede"])
 def test_this_name_is_a_heading(line: str) -> None:
     assert is_chapter_line(line)
 
@@ -507,7 +503,7 @@ def test_a_chapters_title_may_say_at_length_what_happens_in_it() -> None:
     assert not is_chapter_line(paragraph)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "lines",
     [
         ["1. Take the lamp to the weir.", "2. Light it there.", "3. Come back home."],
@@ -522,6 +518,6 @@ def test_short_lines_without_chapters_below_them_are_no_headings(lines: list[str
     assert titles(f"{BODY}\n\n{listed}\n\n{BODY}\n\n{BODY}") == []
 
 
-@pytest.mark.parametrize("word", ["Page", "Seite", "Figure", "Plate"])
+@for_each("word", ["Page", "Seite", "Figure", "Plate"])
 def test_numbers_of_pages_and_pictures_are_no_headings(word: str) -> None:
     assert titles(book(f"{word} 1", f"{word} 2", f"{word} 3")) == []

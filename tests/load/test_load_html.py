@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from cases import for_each
 from fabula.load import load
 from fabula.load.blocks import Block, Draft
@@ -96,7 +94,7 @@ def test_a_group_of_a_heading_and_its_subtitles_is_one_heading() -> None:
     ]
 
 
-@pytest.mark.parametrize("below", [BODY, f"<p>{BODY}", f"<div>{BODY}</div>", f"<hr>{BODY}"])
+@for_each("below", [BODY, f"<p>{BODY}", f"<div>{BODY}</div>", f"<hr>{BODY}"])
 def test_a_group_that_is_not_closed_ends_above_the_text(below: str) -> None:
     chapters = "".join(f"<h2>Chapter {number}</h2><p>{BODY}" for number in (1, 2))
     page = html(f"<hgroup><h1>Emma</h1><p>A novel</p>{below}{chapters}")
@@ -125,7 +123,7 @@ def test_a_number_has_the_title_below_it_also_if_most_chapters_have_text_there()
     assert headings(page) == ["1: The House", "2", "3", "4", "5"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "front",
     [
         "<h2>By Jane Austen</h2>",
@@ -147,7 +145,7 @@ def test_asterisks_that_are_marked_as_a_heading_are_none() -> None:
     assert "* * *" in texts(page)
 
 
-@pytest.mark.parametrize("link", ["↩", "Back", "(back to text)", "[Return to text]"])
+@for_each("link", ["↩", "Back", "(back to text)", "[Return to text]"])
 def test_a_link_from_a_note_back_to_the_text_is_counted(link: str) -> None:
     page = html(f"<p>A note. <a href='#r1'>{link}</a></p>")
     assert (texts(page), page.left_out) == (
@@ -200,7 +198,7 @@ def test_title_and_author_are_those_of_project_gutenbergs_header() -> None:
     assert texts(page) == ["Emma was handsome."]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "credit",
     [
         "Text file produced by J. Ingram and Distributed Proofreaders",
@@ -229,12 +227,6 @@ def test_books_that_are_joined_in_one_page_are_warned_of() -> None:
     assert page.warnings == (
         "The file holds 2 books of a library: they are one document, under one title.",
     )
-
-
-@pytest.mark.parametrize("depth", [300, 5000, 25_000])
-def test_no_depth_is_too_deep(depth: int) -> None:
-    page = html("<div>" * depth + "deep" + "</div>" * depth + "<p>after</p>")
-    assert texts(page) == ["deep", "after"]
 
 
 def test_entities_and_broken_tags_do_no_harm() -> None:
@@ -301,7 +293,7 @@ def pages(draft: Draft) -> list[tuple[str, str]]:
     return [(mark.label, text[mark.start :]) for text, marks in marked for mark in marks]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "ruby",
     [
         "<ruby>粉屋<rt>こなや</rt></ruby>",
@@ -346,7 +338,7 @@ def test_what_is_raised_and_no_note_stays() -> None:
     assert texts(html("<p>in 1848<a href='#n'><sup>3</sup></a></p>")) == ["in 1848[3]"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "note",
     [
         '<aside epub:type="footnote" id="n1"><p>1 On geese.</p></aside>',
@@ -360,7 +352,7 @@ def test_a_note_begins_with_its_number(note: str) -> None:
     assert texts(html(f"<p>Geese.</p>{note}")) == ["Geese.", "[1] On geese."]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "note",
     [
         '<span class="sidenote">On geese.</span>',
@@ -423,7 +415,7 @@ def test_of_what_was_changed_the_new_words_are_read() -> None:
     assert page.left_out == {"deleted text": 3}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "initial",
     [
         '<p><img alt="T" src="t.png">he miller slept.</p>',
@@ -510,7 +502,7 @@ def test_what_was_doubtful_in_the_encoding_of_a_page_is_a_warning() -> None:
     assert "encoded twice" in warning
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("markup", "text"),
     [
         ("He said <q>Go, <q>now</q></q> and left.", "He said “Go, ‘now’” and left."),
@@ -523,7 +515,7 @@ def test_a_quotation_has_the_marks_that_browsers_print(markup: str, text: str) -
     assert texts(german) == ["Er rief „Geh, ‚jetzt‘“."]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("markup", "expected"),
     [
         ("<details><summary>A note</summary>It rained</details>b", ["A note", "It rained", "b"]),
@@ -553,7 +545,7 @@ def test_what_browsers_print_apart_is_not_glued_together(markup: str, expected: 
     assert texts(read(markup.encode(), "a.html")) == expected
 
 
-@pytest.mark.parametrize("hidden", ["hidden", "style='display:none'"])
+@for_each("hidden", ["hidden", "style='display:none'"])
 def test_a_note_that_is_hidden_until_its_number_is_touched_is_text(hidden: str) -> None:
     page = f"""<p>The weir<a epub:type="noteref" href="#n1">1</a> was low.</p>
 <aside id="n1" epub:type="footnote" {hidden}><p>1. By the mill.</p></aside><p {hidden}>Old.</p>"""

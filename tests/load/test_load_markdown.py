@@ -2,8 +2,6 @@
 
 import time
 
-import pytest
-
 from cases import for_each
 from fabula.load.markdown import read
 from fabula.load.pandoc import to_commonmark
@@ -23,7 +21,7 @@ def test_footnotes_stay_at_their_place_with_the_number_that_calls_them() -> None
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "heading",
     ["# The weir {.unnumbered}", "# The weir {#weir}", "## The weir {-} ##", "The weir {-}\n====="],
 )
@@ -82,14 +80,14 @@ def test_long_lines_take_no_long_time(piece: str) -> None:
     assert time.thread_time() - start < 6
 
 
-@pytest.mark.parametrize("line", [f":::{' ' * 295}!", f"{':' * 298}!", f":::{'a' * 295}!"])
+@for_each("line", [f":::{' ' * 295}!", f"{':' * 298}!", f":::{'a' * 295}!"])
 def test_many_lines_that_begin_as_divisions_take_no_long_time(line: str) -> None:
     start = time.process_time()
     to_commonmark("\n".join([line] * 3000))
     assert time.process_time() - start < 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("markdown", "expected"),
     [
         ("1914. The war began.\n\n1915. It went on.", ["1914. The war began.\n1915. It went on."]),
@@ -108,7 +106,7 @@ def test_numbers_of_lists_and_dashes_of_speeches_are_text(
     assert texts(markdown) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "It was late, and he went home to the house.",

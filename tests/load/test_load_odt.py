@@ -6,6 +6,7 @@ import zipfile
 import pytest
 
 from book_files import ODT_META, ODT_SPACES, odt
+from cases import for_each
 from fabula.errors import LoadError
 from fabula.load.blocks import Draft
 from fabula.load.locators import page_mark
@@ -96,7 +97,7 @@ def test_any_depth_is_read() -> None:
     assert [block.text for block in draft.blocks] == ["deep"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "data",
     [
         b"no zip at all",
@@ -194,7 +195,7 @@ def test_damaged_metadata_cost_only_them() -> None:
     assert "meta.xml" in draft.warnings[0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "shape",
     [
         "<draw:custom-shape>{}</draw:custom-shape>",

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-import pytest
-
 from book_files import docx, odt, paragraph, rtf
+from cases import for_each
 from fabula.load import sandbox
 
 LINES = (
@@ -43,32 +42,32 @@ def texts(paragraphs: Sequence[str], suffix: str) -> list[str]:
     return [block.text for block in sandbox.read(data, suffix, "tale", 10**7, 10**7).blocks]
 
 
-@pytest.mark.parametrize("suffix", FILES)
+@for_each("suffix", FILES)
 def test_a_stanza_that_has_a_paragraph_for_each_line_is_one(suffix: str) -> None:
     prose = "The keeper lit the lamp at six, as he did on each of the days before, and told nobody."
     stanzas = ["\n".join(POEM[:3]), "\n".join(POEM[4:])]
     assert texts([prose, *POEM, "", prose], suffix) == [prose, *stanzas, prose]
 
 
-@pytest.mark.parametrize("suffix", FILES)
+@for_each("suffix", FILES)
 def test_what_people_say_to_each_other_is_no_stanza(suffix: str) -> None:
     assert texts(TALK, suffix) == TALK
 
 
-@pytest.mark.parametrize("suffix", FILES)
+@for_each("suffix", FILES)
 def test_a_speech_is_one_with_its_speaker(suffix: str) -> None:
     play = ["FRANCISCO", "Who's there?", "BARNARDO", *POEM[:3], "FRANCISCO", "Nay, answer me."]
     speech = "\n".join(["BARNARDO", *POEM[:3]])
     assert texts(play, suffix) == [*play[:2], speech, *play[-2:]]
 
 
-@pytest.mark.parametrize("suffix", FILES)
+@for_each("suffix", FILES)
 def test_headings_without_a_style_are_no_lines_of_a_stanza(suffix: str) -> None:
     paragraphs = ["Part One", "Chapter 1", "The Lamp", "So it was", "and had been", "for years"]
     assert texts(paragraphs, suffix) == [*paragraphs[:2], "\n".join(paragraphs[2:])]
 
 
-@pytest.mark.parametrize("suffix", FILES)
+@for_each("suffix", FILES)
 def test_a_librarys_pages_and_licence_are_no_text(suffix: str) -> None:
     draft = sandbox.read(FILES[suffix], suffix, f"tale{suffix}", 10**7, 10**7)
     assert [block.text for block in draft.blocks] == ["The keeper lit the lamp at six."]

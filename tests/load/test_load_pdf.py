@@ -138,7 +138,7 @@ def test_a_scanned_pdf_is_refused_with_what_to_do() -> None:
         opened(pdf([[], []]))
 
 
-@pytest.mark.parametrize("keep", [0, 5, 100, 400])
+@for_each("keep", [0, 5, 100, 400])
 def test_a_broken_pdf_is_refused_by_name(keep: int) -> None:
     with pytest.raises(LoadError, match=r"^book\.pdf "):
         opened(pdf([LINES])[:keep])
@@ -242,7 +242,7 @@ def test_lines_of_narrow_columns_are_prose() -> None:
     assert "\n" not in "".join(texts(opened(drawn([page]))))
 
 
-@pytest.mark.parametrize("hyphen", ["-", "\\255", "¬"], ids=["hyphen", "soft", "not sign"])
+@for_each("hyphen", ["-", "\\255", "¬"], ids=["hyphen", "soft", "not sign"])
 def test_words_parted_at_the_ends_of_lines_are_whole(hyphen: str) -> None:
     lines = [
         f"The miller kept a lantern by the weir, and all his daugh{hyphen}",
@@ -355,7 +355,7 @@ def test_a_dropped_initial_is_the_beginning_of_its_word() -> None:
     assert texts(opened(drawn([page])))[0].startswith("THE miller kept")
 
 
-@pytest.mark.parametrize("title", ["Microsoft Word - kettle_final2.doc", "i-xx_key-fm.indd"])
+@for_each("title", ["Microsoft Word - kettle_final2.doc", "i-xx_key-fm.indd"])
 def test_a_programs_title_is_none(title: str) -> None:
     assert opened(written(rewritten(pdf([LINES]), title=title))).title == ""
 
@@ -444,7 +444,7 @@ def dialogue(gap: float, indent: float) -> list[tuple[float, float, float, str]]
     return drawn_lines
 
 
-@pytest.mark.parametrize(("gap", "indent"), [(10, 0), (0, 20)])
+@for_each(("gap", "indent"), [(10, 0), (0, 20)])
 def test_a_page_of_short_speeches_has_a_paragraph_for_each(gap: float, indent: float) -> None:
     """Most gaps there are those between paragraphs, and most lines begin at the indent."""
     prose = [line for n in range(4) for line in column(PROSE, 760 - n * (70 + gap), indent=indent)]
@@ -488,7 +488,7 @@ def test_letters_are_those_that_a_reader_sees(printed: str, read_as: str) -> Non
     assert texts(opened(pdf([[printed]]))) == [read_as]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         "said Mr H is dead. That is his.",
@@ -520,7 +520,7 @@ def numbered_chapters(heading: str, size: float) -> bytes:
     return drawn(pages)
 
 
-@pytest.mark.parametrize("heading", ["{}", "- {} -"])
+@for_each("heading", ["{}", "- {} -"])
 def test_numbers_of_chapters_at_the_top_of_pages_are_headings(heading: str) -> None:
     draft = opened(numbered_chapters(heading, 16))
     assert headings(draft) == ["I", "II", "III", "IV"]

@@ -49,7 +49,7 @@ def test_verse_keeps_its_lines() -> None:
     ]
 
 
-@pytest.mark.parametrize("word", [r"\footnote", r"\*\footnote"])
+@for_each("word", [r"\footnote", r"\*\footnote"])
 def test_a_note_comes_after_the_paragraph_that_calls_it(word: str) -> None:
     called = rf"{{\super\chftn}}{{{word}\pard"
     note = called + r"{\super\chftn} Who lit it\par is {\i not} told.}"
@@ -113,7 +113,7 @@ def test_a_raised_number_is_not_glued_to_its_word() -> None:
     assert texts(body) == ["geese[1] on the 1st for 10⁶ m²."]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "shape",
     [
         (

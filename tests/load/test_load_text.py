@@ -1,6 +1,5 @@
 """Plain text: the facts a file states, and the text that is left."""
 
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from cases import for_each
 from fabula.errors import LoadError
 from fabula.load import load, read_text
 from fabula.load.clean import clean
-from fabula.load.text import plain
 from prose import PROSE, VERSE, read
 
 STORY = Path(fabula.__file__).parent / "texts" / "a-christmas-carol.txt"
@@ -121,25 +119,6 @@ def test_the_demo_storys_prose_is_unwrapped_and_its_song_is_not() -> None:
 def test_reading_what_was_read_changes_nothing() -> None:
     text = load(STORY, "default", 1 << 20).text
     assert read(text).text == text
-
-
-@pytest.mark.parametrize(
-    ("text", "paragraphs"),
-    [
-        ("a" * 2_000_000, 1),
-        ("Hello there. It is me!\n\n" * 10_000, 10_000),
-        ("[Illustration" * 50_000, 1),
-        ("_a " * 200_000, 1),
-    ],
-)
-def test_monstrous_texts_are_read(text: str, paragraphs: int) -> None:
-    blocks = plain(text).blocks
-    assert len(blocks) == paragraphs
-
-
-def test_sections_come_in_text_order() -> None:
-    starts = [section.start for section in load(STORY, "default", 1 << 20).sections]
-    assert all(before < after for before, after in pairwise(starts))
 
 
 def test_a_page_marked_up_as_a_title_or_a_heading_is_cut_to_a_line(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_a_redirect_on_the_server_that_was_named_is_followed(site: str) -> None:
     assert "more than 5 times" in refusal(f"{site}/to?" + "/to?" * 9 + "/story")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "place",
     ["127.0.0.1:1", "2130706433", "[::1]", "10.1.2.3", "169.254.169.254", "[::ffff:192.168.0.1]"],
 )
@@ -111,7 +111,7 @@ def test_a_redirect_to_a_private_address_is_refused(site: str, place: str) -> No
     assert "whose address is a private one" in refusal(f"{site}/to?https://{place}/story")
 
 
-@pytest.mark.parametrize("place", ["http://localhost/", "file:///etc/hosts", "ftp://a.b/c"])
+@for_each("place", ["http://localhost/", "file:///etc/hosts", "ftp://a.b/c"])
 def test_a_redirect_to_another_scheme_is_refused(site: str, place: str) -> None:
     assert "only https" in refusal(f"{site}/to?{place}")
 
@@ -155,7 +155,7 @@ def test_a_server_that_nobody_vouches_for_is_refused(
     assert "certificate" in refusal(f"{site}/story").lower()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "message"),
     [
         ("http://a.b/c", "only https addresses are"),

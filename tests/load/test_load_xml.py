@@ -225,7 +225,7 @@ def test_xml_that_is_not_well_formed_keeps_every_word_in_order(
     )
 
 
-@pytest.mark.parametrize("cut", [20, 60, 200])
+@for_each("cut", [20, 60, 200])
 def test_a_file_that_is_cut_short_is_read_to_its_end(cut: int) -> None:
     draft = opened(tei(CHAPTERS)[:-cut])
     whole = "".join(texts(tei(CHAPTERS)))
@@ -383,7 +383,7 @@ def test_the_main_title_is_the_title() -> None:
     assert header(f'<title type="full">{titles}</title>').title == "The Kettle"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "published", "edition"),
     [
         (
@@ -436,7 +436,7 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize(("markup", "text"), WORDS.items())
+@for_each(("markup", "text"), WORDS.items())
 def test_words_that_are_elements_are_spaced_as_they_are_printed(markup: str, text: str) -> None:
     assert texts(tei(f"<p>\n{markup}\n</p>")) == [text]
 

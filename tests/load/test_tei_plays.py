@@ -184,7 +184,7 @@ SPEECHES = {
 }
 
 
-@pytest.fixture(params=HEADERS)
+@pytest.fixture(scope="module", params=HEADERS)
 def play(request: pytest.FixtureRequest) -> tuple[str, Document]:
     name = str(request.param)
     return name, load(PLAYS / f"{name}.xml", "default", 10**7)

@@ -1,7 +1,5 @@
 """Titles and authors of a file's metadata that are those of a program, not of the text."""
 
-import pytest
-
 from cases import for_each
 from fabula.load.titles import real_author, real_title
 
@@ -49,11 +47,11 @@ def test_a_books_title_is_one(title: str) -> None:
     assert real_title(title) == title
 
 
-@pytest.mark.parametrize("author", ["anonymous", "User", "Administrator", "python-docx", "", "  "])
+@for_each("author", ["anonymous", "User", "Administrator", "python-docx", "", "  "])
 def test_a_programs_author_is_none(author: str) -> None:
     assert real_author(author) == ""
 
 
-@pytest.mark.parametrize("author", ["A. Writer", "Homer", "User Friendly", "老舍", "Ouida"])
+@for_each("author", ["A. Writer", "Homer", "User Friendly", "老舍", "Ouida"])
 def test_a_books_author_is_one(author: str) -> None:
     assert real_author(author) == author

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from book_files import docx, epub, fb2, odt, paragraph, rtf, tei
 from cases import for_each
 from fabula.load import html, read_text, sandbox
@@ -81,15 +79,15 @@ def test_a_name_above_a_long_line_stays_with_it() -> None:
     assert clean(f"{speech}\n\n{speech}") == f"{speech}\n\n{speech}"
 
 
-@pytest.mark.parametrize("limit", [20, 40, 60])
-@pytest.mark.parametrize("text", [PLAY, PLAY.replace(".\n", ". ")], ids=["above", "before"])
+@for_each("limit", [20, 40, 60])
+@for_each("text", [PLAY, PLAY.replace(".\n", ". ")], ids=["above", "before"])
 def test_no_chunk_ends_with_the_name_of_who_speaks_next(text: str, limit: int) -> None:
     for chunk in split(play(text), limit):
         assert not is_speaker(chunk.text.strip().split("\n")[-1]), chunk.text
         assert not is_speaker(chunk.text.strip().rpartition("\n\n")[2]), chunk.text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "speech",
     ["HAMLET. To be, or not.", "HAMLET:\nTo be, or not.", "FIRST LORD (aside). To be, or not."],
 )

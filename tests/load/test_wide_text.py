@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from cases import for_each
 from fabula.load import html, xml
 from fabula.load.clean import clean
 from fabula.load.text import plain
@@ -19,7 +18,7 @@ def wrap(text: str, width: int) -> str:
     return "\n".join(text[start : start + width] for start in range(0, len(text), width))
 
 
-@pytest.mark.parametrize("width", [24, 35, 40, 50])
+@for_each("width", [24, 35, 40, 50])
 def test_wrapped_chinese_is_joined_without_spaces(width: int) -> None:
     text = clean(f"{wrap(CHINESE, width)}\n\n" * 3)
     assert text.split("\n\n") == [CHINESE] * 3

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from cases import for_each
 from fabula.errors import BadReply
 from fabula.models import Prompt, Reply, Turn
 from fabula.models.guide import PromptedGuide
@@ -40,7 +41,7 @@ ECHOES = {
 }
 
 
-@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
+@for_each("echo", ECHOES.values(), ids=ECHOES)
 def test_a_question_that_repeats_the_prompt_is_asked_for_again(echo: str) -> None:
     chat = Script(Reply(echo), Reply(ALONE))
     assert PromptedGuide(chat).stand_alone(QUESTION, HISTORY) == ALONE

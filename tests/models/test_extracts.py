@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
+from cases import for_each
 from fabula.graphs.aspects.offline_details import clauses
 from fabula.models.offline.extracts import salience
 from fabula.text.ranking import inverse_document_frequencies, maximal_marginal_relevance, scale
@@ -58,7 +58,7 @@ def test_clauses_are_parts_of_a_sentence_without_its_marks() -> None:
 # Words
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "found"),
     [
         ("Don’t say __that__, it's 1843!", ["don't", "say", "that", "it's", "1843"]),
@@ -72,7 +72,7 @@ def test_words_are_found_in_every_script(text: str, found: list[str]) -> None:
     assert words(text) == found
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "forms"),
     [
         ("en", ["letter", "letters"]),
@@ -85,7 +85,7 @@ def test_forms_of_a_word_have_one_stem(language: str, forms: list[str]) -> None:
     assert len({stem for form in forms for stem in Stemmer(language).stems(form)}) == 1
 
 
-@pytest.mark.parametrize("language", ["", "xx", "la"])
+@for_each("language", ["", "xx", "la"])
 def test_an_unknown_languages_words_stay_as_they_are(language: str) -> None:
     assert Stemmer(language).stems("Gallia est omnis divisa") == [
         "gallia",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from cases import for_each
 from fabula.errors import BudgetSpent
 from fabula.models.budget import Budget, Budgets, MoneyLimit
 from fabula.models.usage import Usage
@@ -88,7 +89,7 @@ def test_texts_that_are_embedded_by_batches_cost_money() -> None:
         pass
 
 
-@pytest.mark.parametrize("together", [lambda budget: budget, lambda budget: Budgets((budget,))])
+@for_each("together", [lambda budget: budget, lambda budget: Budgets((budget,))])
 def test_what_another_process_spent_is_charged_by_its_models(
     together: Callable[[Budget], Budget | Budgets],
 ) -> None:

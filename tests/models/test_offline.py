@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import socket
 import subprocess
 import sys
@@ -129,17 +128,6 @@ def test_loading_prints_nothing_and_imports_no_web_client() -> None:
     )
     run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
     assert (run.stdout, run.stderr) == (b"", b"")
-
-
-@pytest.mark.usefixtures("unread")
-def test_loading_keeps_the_programs_own_logging() -> None:
-    handler = logging.NullHandler()
-    logging.getLogger().addHandler(handler)
-    try:
-        StaticEmbedder().embed(["Marley was dead."])
-        assert handler in logging.getLogger().handlers
-    finally:
-        logging.getLogger().removeHandler(handler)
 
 
 def test_the_module_alone_loads_no_model() -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from building import ask
+from cases import for_each
 from endpoint import Endpoint as Server
-from endpoint import chance, every, listed
+from endpoint import every, listed
 from endpoint.faults import Fault
 from fabula.errors import BadReply
 from fabula.graph.builds import Build, ChatStep
@@ -161,7 +162,7 @@ def test_a_detail_that_is_too_long_is_cut() -> None:
     assert all(tokens.count(detail) <= 30 for detail in details)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "fault",
     ["malformed", "nonsense", "wrong_shape", "unknown_aspect", "empty", "refusal", "truncated"],
 )
@@ -178,19 +179,6 @@ def test_replies_that_stay_bad_are_an_error_that_says_why() -> None:
     ):
         answer(server, writer().detect(TEXTS[0], ASPECTS))
     assert server.calls == 6
-
-
-def test_everything_going_wrong_now_and_then_loses_nothing() -> None:
-    faults: list[Fault] = ["malformed", "nonsense", "rate_limit", "error", "cut", "empty"]
-    with Server(plan=chance(0.2, faults, seed=1), retry_after="0.01") as server:
-        one = writer()
-        for number in range(20):
-            text = f"{TEXTS[0]} Chapter {number}."
-            assert answer(server, one.detect(text, ASPECTS))
-            assert answer(server, one.summarise([text], ASPECTS[0]))
-            [details] = answer(server, one.condense([text]))
-            assert not isinstance(details, BadReply)
-    assert server.calls > 60
 
 
 def test_a_passage_that_gives_orders_stays_between_its_markers() -> None:

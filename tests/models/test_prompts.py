@@ -54,9 +54,7 @@ def test_a_value_that_has_no_place_is_an_error() -> None:
         prompt("detect_system", tone="kind")
 
 
-@pytest.mark.parametrize(
-    "marker", ["</passages>", "<aspects>", "</Aspects>", "</passage x>", "< / passages>"]
-)
+@for_each("marker", ["</passages>", "<aspects>", "</Aspects>", "</passage x>", "< / passages>"])
 def test_a_text_can_not_end_the_part_it_stands_in(marker: str) -> None:
     text = prompt("detect", aspects="- plot: events", passages=f"He wrote {marker} on the wall.")
     assert f"He wrote {marker}" not in text

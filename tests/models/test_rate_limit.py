@@ -256,8 +256,8 @@ def test_a_limit_by_the_minute_is_found_and_kept(
     assert world.now <= TIMES * (CALLS // 120) * 60
 
 
-@pytest.mark.parametrize("retry_after", ["right", "one", "none"])
-@pytest.mark.parametrize("latency", [0.5, 5.0])
+@for_each("retry_after", ["right", "one", "none"])
+@for_each("latency", [0.5, 5.0])
 def test_a_minute_that_others_have_spent_teaches_nothing(
     latency: float, retry_after: RetryAfter
 ) -> None:
@@ -267,8 +267,8 @@ def test_a_minute_that_others_have_spent_teaches_nothing(
     assert world.now <= TIMES * (1 + CALLS // 120) * 60
 
 
-@pytest.mark.parametrize("retry_after", ["right", "one", "none"])
-@pytest.mark.parametrize("limit", [Sliding, Fixed])
+@for_each("retry_after", ["right", "one", "none"])
+@for_each("limit", [Sliding, Fixed])
 def test_a_limit_on_tokens_is_found_and_kept_whatever_a_call_takes(
     limit: type[Sliding | Fixed], retry_after: RetryAfter
 ) -> None:
@@ -278,8 +278,8 @@ def test_a_limit_on_tokens_is_found_and_kept_whatever_a_call_takes(
     assert world.now <= TIMES * CALLS * 2000 / 200_000 * 60
 
 
-@pytest.mark.parametrize("retry_after", ["right", "none"])
-@pytest.mark.parametrize("limit", [Bucket(60, 60.0, 60), Bucket(600, 60.0, 600)])
+@for_each("retry_after", ["right", "none"])
+@for_each("limit", [Bucket(60, 60.0, 60), Bucket(600, 60.0, 600)])
 def test_a_bucket_of_tokens_is_emptied_as_fast_as_it_fills(
     limit: Bucket, retry_after: RetryAfter
 ) -> None:
@@ -288,10 +288,8 @@ def test_a_bucket_of_tokens_is_emptied_as_fast_as_it_fills(
     assert world.now <= TIMES * CALLS * max(0.504 / 8, 1 if limit.count == 60 else 0.1)
 
 
-@pytest.mark.parametrize("latency", [0.5, 5.0])
-@pytest.mark.parametrize(
-    "limit", [Fixed(120, 60.0), Fixed(120, 60.0, 0.0, 120), Bucket(60, 60, 60)]
-)
+@for_each("latency", [0.5, 5.0])
+@for_each("limit", [Fixed(120, 60.0), Fixed(120, 60.0, 0.0, 120), Bucket(60, 60, 60)])
 def test_few_calls_are_refused_from_the_first_on_where_answers_say_what_is_left(
     limit: Fixed | Bucket, latency: float
 ) -> None:
@@ -312,8 +310,8 @@ def test_a_refusal_now_and_then_is_no_limit(
     assert world.now <= TIMES * CALLS * (latency + TRIP) / callers
 
 
-@pytest.mark.parametrize("retry_after", ["right", "none"])
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@for_each("retry_after", ["right", "none"])
+@for_each("seed", [1, 2, 3])
 def test_many_refusals_by_chance_slow_calls_and_starve_none(
     seed: int, retry_after: RetryAfter
 ) -> None:
@@ -388,7 +386,7 @@ def lengths(least: float, most: float, count: int = 200) -> list[float]:
     return [draw.uniform(least, most) for _ in range(count)]
 
 
-@pytest.mark.parametrize("seconds", [(5, 5), (0.5, 0.8), (2, 20)])
+@for_each("seconds", [(5, 5), (0.5, 0.8), (2, 20)])
 def test_a_server_with_one_slot_is_sent_two_calls_at_once(seconds: tuple[float, float]) -> None:
     served = Served(1, 16, lengths(*seconds))
     assert served.rate_limit.is_serial
@@ -414,7 +412,7 @@ def test_an_answer_that_overtakes_another_call_shows_that_there_are_more_slots()
     assert (limit.is_serial, limit.ceiling) == (False, 16)
 
 
-@pytest.mark.parametrize(("seconds", "at_once"), [(100, 1), (40, 1), (25, 2), (10, 1)])
+@for_each(("seconds", "at_once"), [(100, 1), (40, 1), (25, 2), (10, 1)])
 def test_after_late_calls_no_more_are_sent_than_are_answered_in_half_of_the_time(
     seconds: float, at_once: int
 ) -> None:

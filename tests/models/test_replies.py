@@ -70,7 +70,7 @@ def test_no_aspect_at_all_is_an_answer() -> None:
     assert read_aspects('{"aspects": []}', KNOWN) == frozenset()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reply", "said"),
     [
         ('{"aspects": ["plot", "weather"]}', "weather: not one of the aspects plot, character"),
@@ -88,7 +88,7 @@ def test_a_reply_that_does_not_name_known_aspects_is_refused(reply: str, said: s
 
 
 # LM Studio, Ollama and llama.cpp say "stop" for a reply that met the end of their context.
-@pytest.mark.parametrize(
+@for_each(
     "cut",
     [
         '{"details": ["Marley: dead seven years", "Scrooge: sole mour',
@@ -140,13 +140,13 @@ def test_a_detail_that_says_the_same_again_is_dropped() -> None:
     )
 
 
-@pytest.mark.parametrize("reply", ['{"details": []}', '{"details": [" ", "-"]}', "None."])
+@for_each("reply", ['{"details": []}', '{"details": [" ", "-"]}', "None."])
 def test_a_reply_without_details_is_refused(reply: str) -> None:
     with pytest.raises(BadReply):
         read_details(reply, 2)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply",
     [
         "Scrooge refuses.\n\nFred leaves.",
@@ -162,7 +162,7 @@ def test_a_summary_is_read_without_what_stands_around_it(reply: str) -> None:
     assert read_summary(reply) == "Scrooge refuses. Fred leaves."
 
 
-@pytest.mark.parametrize(
+@for_each(
     "label",
     [
         "Zusammenfassung:",
@@ -210,7 +210,7 @@ def test_quotes_within_a_summary_stay() -> None:
     assert read_summary("Summary judgment falls on him.") == "Summary judgment falls on him."
 
 
-@pytest.mark.parametrize("reply", ["", " \n", "...", "{}", "```\n```"])
+@for_each("reply", ["", " \n", "...", "{}", "```\n```"])
 def test_a_summary_without_words_is_refused(reply: str) -> None:
     with pytest.raises(BadReply, match="empty"):
         read_summary(reply)
@@ -255,7 +255,7 @@ def test_a_reply_the_endpoint_kept_back_is_asked_again() -> None:
     assert "m gave an empty reply." in chat.prompts[1].correction
 
 
-@pytest.mark.parametrize("reply", ["[" * 700, "[" * 5000])
+@for_each("reply", ["[" * 700, "[" * 5000])
 def test_a_reply_that_no_parser_takes_is_a_bad_one(reply: str) -> None:
     with pytest.raises(BadReply):
         read_details(reply, 2)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from cases import for_each
 from fabula.models.strong_model import strong_model
 
@@ -27,7 +25,7 @@ def test_a_small_model_has_a_strong_one_beside_it(model: str, strong: str) -> No
     assert strong_model(model) == strong
 
 
-@pytest.mark.parametrize(
+@for_each(
     "model", ["gpt-4.1", "llama3.1", "deepseek-chat", "my-mini", "offline", "gemini-2.0-flash"]
 )
 def test_a_strong_or_unknown_model_stays(model: str) -> None:

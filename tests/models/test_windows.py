@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from cases import for_each
 from endpoint import Endpoint as Server
 from fabula.models.windows import known_window, stated_window, window_in_refusal
@@ -53,7 +51,7 @@ def test_a_list_of_models_may_state_the_window(entry: dict[str, Any], window: in
     assert stated_window([7, entry], "m") == window, "Together's list stands alone"
 
 
-@pytest.mark.parametrize("answer", [None, [], "no", {"data": {"id": "m"}}, {"models": []}])
+@for_each("answer", [None, [], "no", {"data": {"id": "m"}}, {"models": []}])
 def test_any_other_answer_states_none(answer: object) -> None:
     assert stated_window(answer, "m") is None
 

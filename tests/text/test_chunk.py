@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from cases import for_each
-from fabula.load import read_text
-from fabula.text import tokens
 from fabula.text.chunk import split
 from fabula.text.document import Document, Section
 
@@ -13,42 +10,6 @@ PARAGRAPH = "The old man sat by the sea. He waited for the boat. It did not come
 
 def document(text: str, *sections: Section) -> Document:
     return Document("d", "default", "a.txt", "A", "", "en", text, sections, "0" * 64)
-
-
-@for_each(
-    "text",
-    [
-        PARAGRAPH * 40,
-        "One line.\n\n" * 300,
-        "word " * 3000,
-        "x" * 9000,
-        "Zażółć gęślą jaźń. Pójdź, kińże tę chmurność w głąb flaszy! " * 50,
-        "مرحبا بالعالم. كيف حالك؟ " * 60,
-        "e\u0301" * 2000,
-        "\U0001f600" * 500,
-        "<|endoftext|> and {braces} " * 200,
-        "A.",
-    ],
-    ids=[
-        "prose",
-        "lines",
-        "words",
-        "no space",
-        "Polish",
-        "Arabic",
-        "marks",
-        "emoji",
-        "special",
-        "one",
-    ],
-)
-def test_chunks_tile_the_text_within_the_limit(text: str) -> None:
-    chunks = split(document(text), 64)
-    assert "".join(chunk.text for chunk in chunks) == text
-    assert [chunk.start for chunk in chunks[1:]] == [chunk.end for chunk in chunks[:-1]]
-    assert all(chunk.text == text[chunk.start : chunk.end] for chunk in chunks)
-    assert all(chunk.tokens == tokens.count(chunk.text) <= 64 for chunk in chunks)
-    assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
 
 
 def test_chunks_end_at_sentence_ends_and_are_filled() -> None:
@@ -102,8 +63,3 @@ def test_an_edit_leaves_the_ids_of_other_sections_alone() -> None:
     before, after = ids(PARAGRAPH), ids(PARAGRAPH + "Then it came.")
     kept = before.keys() & after.keys()
     assert {before[id] for id in before.keys() - kept} == {"One"}
-
-
-def test_a_text_given_by_a_program_is_split_like_a_file() -> None:
-    given = read_text("A man.\n\nA boat.", source="note", collection="default")
-    assert "".join(chunk.text for chunk in split(given, 16)) == given.text

@@ -68,7 +68,7 @@ DIFFERENT = {
 }
 
 
-@pytest.mark.parametrize("kind", DIFFERENT)
+@for_each("kind", DIFFERENT)
 def test_marks_that_are_letters_stay(kind: str) -> None:
     first, second = DIFFERENT[kind]
     assert search_words(first) != search_words(second)
@@ -101,7 +101,7 @@ SOLID = {
 }
 
 
-@pytest.mark.parametrize("script", SOLID)
+@for_each("script", SOLID)
 def test_scripts_without_spaces_are_segmented_by_icu(script: str) -> None:
     pytest.importorskip("icu4py", reason="of the extra `icu`")
     text, words = SOLID[script]

@@ -126,7 +126,7 @@ SPOILT: dict[str, Spoil] = {
 }
 
 
-@pytest.mark.parametrize("what", SPOILT)
+@for_each("what", SPOILT)
 def test_the_store_takes_no_long_name_and_lives_on(ready: Store, what: str) -> None:
     text, aspects = small_graph("a.txt")
     with pytest.raises(StoreError, match=r"40,000 bytes|not a valid label"):

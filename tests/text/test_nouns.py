@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from cases import for_each
 from fabula.text.nouns import count_noun, count_with_verb
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("count", "noun", "words"),
     [
         (1, "document", "1 document"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
+from cases import for_each
 from fabula.load import load, read_text
 from fabula.load.blocks import Block
 from fabula.load.locators import without_marks
@@ -32,7 +31,7 @@ def words(text: str) -> str:
 # Contents
 
 
-@pytest.mark.parametrize(
+@for_each(
     "contents",
     [
         "CONTENTS\n\nChapter 1 The Lamp\nChapter 2 The Stairs\nChapter 3 The Sea",
@@ -67,7 +66,7 @@ def test_what_follows_contents_stays() -> None:
     ]
 
 
-@pytest.mark.parametrize("line", ["Contents", "Illustrations"])
+@for_each("line", ["Contents", "Illustrations"])
 def test_a_word_that_opens_no_list_stays(line: str) -> None:
     assert kept(line, PARAGRAPH) == [line, PARAGRAPH]
 
@@ -159,7 +158,7 @@ def test_marks_of_pages_become_the_pages_of_the_text() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "story",
     [
         ("Contents", "a comb\na mirror\nthree letters\na key", PARAGRAPH),
@@ -191,7 +190,7 @@ def test_the_makers_notes_at_the_end_are_left_out() -> None:
     assert kept(*[PARAGRAPH] * 60, *notes) == [PARAGRAPH] * 60
 
 
-@pytest.mark.parametrize(
+@for_each(
     "note",
     [
         ("Transcriber's note: the author's spelling has been kept.",),
@@ -217,7 +216,7 @@ def test_the_text_behind_a_makers_bracket_stays() -> None:
     assert kept(f"{note} The sea rose.", PARAGRAPH) == ["The sea rose.", PARAGRAPH]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "note",
     [
         "[Transcriber's Note: a page is missing in the original here.]",

@@ -1,9 +1,5 @@
 """Texts as sentences: where they end, and where only an abbreviation does."""
 
-import random
-
-import pytest
-
 from fabula.text.sentences import sentences, spans
 
 
@@ -48,37 +44,6 @@ def test_a_long_quotation_is_cut_at_the_sentences_inside() -> None:
 
 def test_a_short_quotation_stays_whole() -> None:
     assert len(sentences("“Come in! Sit down. Eat,” said Toto. He smiled.", "en")) == 2
-
-
-PIECES = [
-    "a",
-    "B",
-    ". ",
-    "! ",
-    "\n",
-    "\n\n",
-    " ",
-    "“",
-    "”",
-    '"',
-    "é",
-    "😀",
-    "e\u0301",
-    "שלום",
-    "\0",
-]
-PIECES += ["Mr. ", "(", ")", "…", "\r\n", "日本。"]
-
-
-@pytest.mark.parametrize("language", ["en", "pl", "", "xx"])
-def test_spans_tile_any_text(language: str) -> None:
-    chance = random.Random(7)
-    for _ in range(300):
-        text = "".join(chance.choices(PIECES, k=chance.randint(0, 60)))
-        found = spans(text, language)
-        assert "".join(text[start:end] for start, end in found) == text
-        assert all(start < end for start, end in found)
-        assert not text.strip() or all(text[start:end].strip() for start, end in found)
 
 
 def test_no_sentence_begins_with_a_combining_mark() -> None:

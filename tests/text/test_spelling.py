@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from cases import for_each
 from fabula.text.folding import printed_words
 from fabula.text.spelling import is_slip, spelling_key
@@ -63,7 +61,7 @@ def is_word(word: str) -> bool:
     return word in ("horse", "house", "well", "ghosts")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("word", "printed"),
     [
         ("receive", "recieve"),

@@ -2,8 +2,7 @@
 
 import time
 
-import pytest
-
+from cases import for_each
 from fabula.text import tokens
 
 # Counted by tiktoken with the table that it downloads itself.
@@ -17,7 +16,7 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize(("text", "count"), KNOWN.items())
+@for_each(("text", "count"), KNOWN.items())
 def test_known_texts_have_their_known_counts(text: str, count: int) -> None:
     assert tokens.count(text) == count
     assert tokens.count_all([text, text]) == [count, count]
@@ -40,7 +39,7 @@ def test_a_long_text_is_counted_in_pieces_as_if_it_were_whole() -> None:
     assert tokens.count(whole) == len(encode(whole))
 
 
-@pytest.mark.parametrize("unit", ["a", " ", "!", "\n", "漢"])
+@for_each("unit", ["a", " ", "!", "\n", "漢"])
 def test_a_million_characters_without_a_break_take_no_long_time(unit: str) -> None:
     begun = time.process_time()
     assert tokens.count(unit * 1_000_000) > 1000

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from cases import for_each
 from fabula.ask.quotations.marks import find_open, find_quoted
 
@@ -39,7 +37,7 @@ def test_marks_of_all_languages_are_quotations(marks: str) -> None:
     assert text[found.start : found.end] == f"{marks[0]}it was a dark night{marks[1]}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "The boys' hats weren't the girls' and 'twas the '90s, 'em say.",
@@ -61,7 +59,7 @@ def test_a_quotation_in_single_marks_has_apostrophes_inside() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "found"),
     [
         ("They say 'round the mill they danced' here.", ["round the mill they danced"]),

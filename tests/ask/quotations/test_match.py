@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from cases import for_each
 from fabula.ask.quotations.match import PrintedStretch, find_closest, find_matches, normalize
 
@@ -105,7 +103,7 @@ def test_an_ellipsis_joins_no_places_that_are_far_apart() -> None:
     assert compare("It was a dark night ... Nobody came to the door", near) == ("ellipsis",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("printed", "quotation", "language", "differences"),
     [
         ("Wer seyn Theil nimmt, der bleibet", "wer sein Teil nimmt, der bleibet", "de", 1),

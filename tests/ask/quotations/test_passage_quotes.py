@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pytest
 from lxml import html
 from markdown_it import MarkdownIt
 from rich.console import Console
 
+from cases import for_each
 from fabula.ask.answer import Answer, find_citations
 from fabula.ask.context import fill_with_sentences
 from fabula.ask.quotations.passage_quotes import (
@@ -63,7 +63,7 @@ def test_the_closest_passage_comes_first_and_whole() -> None:
     assert BOOK[first.hit.start : first.hit.end] == MILL[4]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "printed"),
     [
         ("Where did Natasha dance?", "Natásha danced at the hunting lodge."),
@@ -113,15 +113,13 @@ def test_passages_without_a_word_of_the_question_are_left_out_where_others_have_
     assert [quote.hit.text for quote in ask("Was it greed?")] == [MILL[5]]
 
 
-@pytest.mark.parametrize(
-    "question", ["What does Captain Nemo build?", "Who is Ahab's harpooner Queequeg?"]
-)
+@for_each("question", ["What does Captain Nemo build?", "Who is Ahab's harpooner Queequeg?"])
 def test_what_no_passage_names_has_no_answer(question: str) -> None:
     assert ask(question) == []
     assert [reply.text for reply in write_quotes([])] == [NO_ANSWER]
 
 
-@pytest.mark.parametrize("question", ["?", "🤷", "What is the plot of the story?"])
+@for_each("question", ["?", "🤷", "What is the plot of the story?"])
 def test_a_question_without_a_word_of_the_book_has_its_best_passages_and_no_match(
     question: str,
 ) -> None:
@@ -137,7 +135,7 @@ def test_a_question_in_another_language_is_answered_from_a_text_in_it() -> None:
     assert ask("Gdzie mieszkał kapitan Nemo?", texts, "pl") == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "first"),
     [
         # A sentence that says who somebody is, however often others name him.
@@ -192,7 +190,7 @@ def test_the_end_of_a_book_is_what_a_question_for_it_gets() -> None:
     assert MILL[5][slice(*quotes[0].key)] == "Greed, she thought, had cost her one son already."
 
 
-@pytest.mark.parametrize(
+@for_each(
     "question",
     [
         "What is the price of bitcoin?",
@@ -207,7 +205,7 @@ def test_a_question_about_something_else_has_no_answer(question: str) -> None:
     assert ask(question, [*MILL, "The price of the mill on the mount was high.\n"]) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "question",
     ["What did she count?", "Who is Martha?", "Is there a moral?"],
 )
@@ -367,7 +365,7 @@ def test_the_closest_passages_are_quotations_in_which_nothing_is_markdown() -> N
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "beginning",
     ["- Oui, dit-elle", "1. The watch", "12) The watch", "+ The watch", "&copy; the watch"],
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from fabula.errors import DataError
 from fabula_bench.gold.align import Alignment
 from fabula_bench.gold.detokenise import detokenise
@@ -14,7 +15,7 @@ from fabula_bench.gold.poldracor import read_poldracor
 from gold_data import PLAY, write_litbank, write_play
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sentences", "expected"),
     [
         (["I do n't know , sir ; it 's Mrs. Bird 's ( old ) hat ."],

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from fabula.errors import BadReply
 from fabula_graphs.discourse.matching import Terms, in_turn, make_terms
 from fabula_graphs.discourse.modes.discourse import choose
@@ -112,7 +113,7 @@ def test_of_equals_the_earlier_chunk_comes_first() -> None:
 # Scripts without spaces, and the order of words
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other", "language"),
     [
         ("会社", "社会", "ja"),
@@ -182,7 +183,7 @@ def test_related_are_those_in_the_senses_the_deepest_first() -> None:
 # How a question is read
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "senses"),
     [
         ("Why did Anna leave?", ["Contingency.Cause", "Contingency.Purpose"]),
@@ -268,9 +269,7 @@ def test_one_of_two_readings_is_enough_and_none_is_refused() -> None:
         ask_in_steps("Who is Ann?", PDTB3, "en", Says(lambda _: "no"))
 
 
-@pytest.mark.parametrize(
-    "told", ["", "[]", "{}", '{"senses": "all"}', '{"senses": ["x"], "who": [null, 5]}']
-)
+@for_each("told", ["", "[]", "{}", '{"senses": "all"}', '{"senses": ["x"], "who": [null, 5]}'])
 def test_a_reading_that_says_nothing_is_refused(told: str) -> None:
     with pytest.raises(BadReply):
         read_sought(told, PDTB3, "en")

@@ -135,7 +135,7 @@ def test_a_call_reads_a_window_and_a_call_judges_twelve_pairs() -> None:
     assert sorted(one.user.count("Arg1 is [") for one in asked(says, "links")) == [2, 12, 12]
 
 
-@pytest.mark.parametrize("name", ["pdtb3", "pdtb2"])
+@for_each("name", ["pdtb3", "pdtb2"])
 def test_every_prompt_lists_the_leaves_of_the_set_and_nothing_else(name: str) -> None:
     says = script()
     built(made_chunks(*STORY), says, senses=name)
@@ -482,7 +482,7 @@ def test_demonstrations_are_those_of_the_set_or_none() -> None:
     assert len({str(one) for one in settings}) == 3
 
 
-@pytest.mark.parametrize("name", ["narrative", "history"])
+@for_each("name", ["narrative", "history"])
 def test_demonstrations_of_pairs_show_contrast_and_more_than_cause(name: str) -> None:
     says = script()
     built(made_chunks(*STORY), says, demonstrations=name)
@@ -551,7 +551,7 @@ def test_a_connective_that_is_printed_is_explicit() -> None:
         assert (one.form, one.connective) == ("explicit", connective)
 
 
-@pytest.mark.parametrize("reply", ["", "{}", "[]", '{"links": []}', '{"links": [1, 2]}', "none"])
+@for_each("reply", ["", "{}", "[]", '{"links": []}', '{"links": [1, 2]}', "none"])
 def test_a_reply_that_says_nothing_of_pairs_is_refused(reply: str) -> None:
     chunks = made_chunks(*STORY[:2])
     with pytest.raises(BadReply):

@@ -145,21 +145,6 @@ def test_a_book_comes_in_follows_an_edit_without_the_cache_and_goes(
     assert cypher(store, "MATCH (n:Document|Passage|Element|Part) RETURN n.id") == []
 
 
-def test_pairs_that_are_withheld_are_a_gap_and_asked_for_again(
-    book: Path, endpoint: Endpoint
-) -> None:
-    book.write_text(f"{book.read_text()}\n\nThen Anna fetched an axe.\n")
-    endpoint.withheld = {("an axe", "<senses>"): "refusal"}
-    outcome = ingest(book)
-    [gap] = outcome.gaps
-    assert gap.step == "links"
-    endpoint.withheld = {}
-    endpoint.bodies.clear()
-    assert ingest(book).gaps == ()
-    assert len(asked(endpoint, "<senses>")) == 1
-    assert asked(endpoint, "What happens") == []
-
-
 # Ways to ask, without a model, of a graph made by hand
 
 SCENES = (

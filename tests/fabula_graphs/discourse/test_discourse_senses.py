@@ -33,7 +33,7 @@ def test_pdtb_2_has_4_classes_and_30_leaves_spelt_as_in_olia() -> None:
     assert {one.pdtb3 for one in senses.leaves} <= three
 
 
-@pytest.mark.parametrize(("name", "senses"), SETS)
+@for_each(("name", "senses"), SETS)
 def test_each_path_comes_after_its_parents(name: str, senses: Senses) -> None:
     paths = [one.path for one in senses.all]
     for at, path in enumerate(paths):

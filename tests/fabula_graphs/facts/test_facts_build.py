@@ -337,7 +337,7 @@ def test_a_fact_rests_on_a_chunk_that_prints_one_of_its_ends() -> None:
     assert fact.sources == (STORY[0].id,)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "subject", "object", "proof"),
     [
         ("Annals of Rye lie here. Ann fled to Rye.", "Ann", "Rye", "Ann fled to Rye."),
@@ -397,7 +397,7 @@ def test_hostile_replies_are_bounded_and_counted(records: Any) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply",
     [
         {"names": [{"n": 0, "is": 1}, {"n": 1, "is": 99}, {"n": 10**40, "is": -1}]},

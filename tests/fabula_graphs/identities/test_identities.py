@@ -9,6 +9,7 @@ from itertools import combinations
 
 import pytest
 
+from cases import for_each
 from fabula.errors import BadReply, SettingsError
 from fabula.graph import Part
 from fabula.graph.decisions import Decision
@@ -62,7 +63,7 @@ def test_equal_names_of_different_documents_are_alike_whatever_their_titles() ->
     assert why(named("a", "Fagin"), named("a", "Oliver")) == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "other", "what"),
     [
         ("Rodion Raskolnikov", "Rodion Raskolnikow", "spelling"),
@@ -77,14 +78,14 @@ def test_likely_names_say_why(name: str, other: str, what: str) -> None:
     assert found.why == what
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "other"), [("Ivan", "Ian"), ("Anna Holt", "Bella Holt"), ("Mary Ann", "Mary Jane")]
 )
 def test_other_names_are_not_alike(name: str, other: str) -> None:
     assert find_candidates([named("a", name), named("b", other)]) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "other"),
     [
         ("Wetherby", "Wetherbu"),

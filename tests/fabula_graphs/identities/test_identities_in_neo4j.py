@@ -98,8 +98,13 @@ def run(*words: str) -> str:
 def test_a_model_tells_namesakes_from_who_comes_again(
     ingested: Path, store: Store, endpoint: Endpoint
 ) -> None:
+    calls = endpoint.calls
+    with Fabula() as fabula:
+        [dry] = fabula.build("identities", dry=True)
+    assert (endpoint.calls, stored(store)) == (calls, []), "a dry run asks and writes nothing"
     outcome = settle()
     assert (outcome.status, outcome.graphs) == ("added", ("identities",))
+    assert dry.steps["identities"].calls == outcome.steps["identities"].calls == 1
     assert one_another(store) == [
         ["Anna first", "Anna second"],
         ["Anna third"],
@@ -134,16 +139,6 @@ def test_it_is_built_once_and_no_ingest_builds_it(
         with pytest.raises(SettingsError, match="name no document"):
             fabula.build("identities", "The first book")
     assert (stored(store), calls_about_pairs(endpoint)) == (before, calls + 1)
-
-
-def test_a_dry_run_asks_nothing_and_writes_nothing(
-    ingested: Path, store: Store, endpoint: Endpoint
-) -> None:
-    calls = endpoint.calls
-    with Fabula() as fabula:
-        [dry] = fabula.build("identities", dry=True)
-    assert (endpoint.calls, stored(store)) == (calls, [])
-    assert dry.steps["identities"].calls == settle().steps["identities"].calls == 1
 
 
 def test_it_needs_documents_that_have_entities(books: Path) -> None:
@@ -243,9 +238,8 @@ def test_what_is_missing_of_a_document_goes_with_it_though_it_was_edited_since(
         assert fabula.check().violations == ()
 
 
-@pytest.mark.parametrize("removed", [True, False])
 def test_what_was_told_of_a_document_goes_though_it_was_edited_since(
-    ingested: Path, store: Store, removed: bool
+    ingested: Path, store: Store
 ) -> None:
     settle()
     edited = BOOKS["second"].replace("evening", "morning")
@@ -255,10 +249,7 @@ def test_what_was_told_of_a_document_goes_though_it_was_edited_since(
         with pytest.raises(NotFound):
             drop_graph(fabula, "aspects", "The second book")
         assert len(one_another(store)) == 3
-        if removed:
-            remove_document(fabula, "The second book")
-        else:
-            drop_graph(fabula, "entities", "The second book")
+        remove_document(fabula, "The second book")
         assert one_another(store) == [["Anna third"]]
         assert fabula.check().violations == ()
 
@@ -356,18 +347,6 @@ def test_namesakes_are_read_once_for_all_that_are_asked_about(ready: Store) -> N
         return int(step["args"].get("DbHits", 0)) + sum(map(hits, step.get("children", [])))
 
     assert hits(found.summary.profile or {}) < 300 * 100, "of 600 entities each is read once"
-
-
-def test_offline_names_alone_decide(
-    books: Path, store: Store, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Fabula() as fabula:
-        fabula.ingest(books)
-    calls = endpoint.calls
-    assert settle(model="offline").usage.calls == 0
-    assert endpoint.calls == calls
-    assert ["Anna first", "Anna second", "Anna third"] in one_another(store)
-    assert {row["by"] for row in cypher(store, "MATCH (n:Identity) RETURN n.by AS by")} == {"names"}
 
 
 def test_an_export_has_it_with_its_edges(ingested: Path, tmp_path: Path) -> None:

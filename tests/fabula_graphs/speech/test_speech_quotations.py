@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from cases import for_each
 from fabula.text.document import Chunk
 from fabula_graphs.speech.plays import find_speeches
@@ -37,7 +35,7 @@ def test_marks_of_many_styles(language: str, text: str, expected: list[str]) -> 
     assert quoted(text, language) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "text", "expected"),
     [
         ("pl", "— Tak — rzekł Jan. — Chodź.", ["— Tak", "— Chodź."]),
@@ -56,7 +54,7 @@ def test_a_dash_in_an_english_list_is_no_dialogue() -> None:
     assert quoted("- milk\n\n- bread\n\n- eggs") == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "It was the boys’ house, and Tom’s dog. ’Twas late.",

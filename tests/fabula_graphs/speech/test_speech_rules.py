@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-import pytest
-
 from cases import for_each
 from fabula_graphs.speech.inner import attribute_inner
 from fabula_graphs.speech.persons import Persons
@@ -28,7 +26,7 @@ def speakers(text: str, language: str = "en", names: Mapping[str, int] = CAST) -
     return [said.speaker for said in spoken(text, language, names)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "“Come in,” said Tom.",
@@ -132,7 +130,7 @@ def inner(text: str, language: str = "en") -> list[Spoken]:
     return [item.spoken for item in done if item.spoken.quotation.depth]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "speaker", "evidence"),
     [
         ("“Then Tom said, ‘Come in,’ and I went,” said Meg.", "Tom", "Tom said"),

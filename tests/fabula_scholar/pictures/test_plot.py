@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner, Result
 
+from cases import for_each
 from database import cypher
 from fabula.cli import main
 from fabula.config.settings import STATIC
@@ -240,7 +241,7 @@ def test_a_document_without_trees_is_its_line_of_chunks(graph_url: str, tmp_path
     assert run("lighthouse", *known).stdout == "a.html: 3 passages\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "message"),
     [
         (["carol"], "There is no document 'carol'"),

@@ -7,6 +7,7 @@ from dataclasses import astuple
 
 import pytest
 
+from cases import for_each
 from fabula.errors import BadValue
 from fabula_scholar.words.collocation import (
     CollocateCounter,
@@ -44,7 +45,7 @@ def test_a_regular_expression_that_takes_any_time_is_ended() -> None:
     assert [match[:2] for match in map(astuple, text.find_pattern("a+b"))] == [(0, 3_001)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "expected"),
     [
         ("king", ["king", "King"]),
@@ -69,7 +70,7 @@ def test_stems_find_other_forms_and_patterns_what_the_text_prints() -> None:
         TEXT.find_pattern("(")
 
 
-@pytest.mark.parametrize("query", ["", "  ", "a " * 30, "*a*b*c*d*"])
+@for_each("query", ["", "  ", "a " * 30, "*a*b*c*d*"])
 def test_a_query_that_cannot_be_looked_for_is_refused(query: str) -> None:
     with pytest.raises(BadValue):
         TEXT.find_words(query)

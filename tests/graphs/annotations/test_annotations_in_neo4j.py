@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from cases import for_each
 from database import connect, cypher, name_server, wipe
 from fabula import Fabula
 from fabula.build import plan
@@ -307,7 +308,7 @@ def test_a_build_that_an_import_overtakes_is_made_with_what_is_there_then(
     assert found[0]["nodes"] == 4  # two of the scheme, and one of each later layer
 
 
-@pytest.mark.parametrize("name", ["a/b", "../x", "a\u202eb", "a\x1bb", "x" * 600])
+@for_each("name", ["a/b", "../x", "a\u202eb", "a\x1bb", "x" * 600])
 def test_a_layer_has_a_name_that_can_be_shown_and_be_in_an_address(
     imported: Fabula, tmp_path: Path, name: str
 ) -> None:

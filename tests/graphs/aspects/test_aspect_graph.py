@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from cases import for_each
 from fabula.errors import ModelError, SettingsError
 from fabula.graph.installed import GROUP, graph
 from fabula.graph.method import BuildText, Known
@@ -152,9 +153,7 @@ def test_without_levels_and_details_there_is_nothing_to_build(text: BuildText) -
 # Settings
 
 
-@pytest.mark.parametrize(
-    "given", [{"levels": -1}, {"membership": 1}, {"cluster_count": "aic"}, {"level": 3}]
-)
+@for_each("given", [{"levels": -1}, {"membership": 1}, {"cluster_count": "aic"}, {"level": 3}])
 def test_knobs_out_of_range_or_unknown_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         GRAPH.options(**given)

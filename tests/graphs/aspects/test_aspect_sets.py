@@ -33,7 +33,7 @@ def test_the_general_set_has_one_aspect() -> None:
     assert [aspect.name for aspect in read_aspects("general")] == ["general"]
 
 
-@pytest.mark.parametrize("name", list_shipped("fabula.graphs.aspects.sets"))
+@for_each("name", list_shipped("fabula.graphs.aspects.sets"))
 def test_shipped_aspects_are_described(name: str) -> None:
     for aspect in read_aspects(name):
         assert len(aspect.description.split()) >= 10

@@ -56,7 +56,7 @@ def test_no_rows_give_no_clusters() -> None:
     assert cluster(np.empty((0, 256), np.float32), [], KNOBS) == []
 
 
-@pytest.mark.parametrize("rows", [1, 2, 11])
+@for_each("rows", [1, 2, 11])
 def test_a_few_passages_that_fit_are_one_cluster(rows: int) -> None:
     assert cluster(topics(rows, 3), [200] * rows, KNOBS) == [
         Cluster(tuple(range(rows)), (1.0,) * rows)

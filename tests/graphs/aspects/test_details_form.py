@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from building import ask
+from cases import for_each
 from endpoint import Endpoint as Server
 from fabula.errors import BadReply
 from fabula.graph.builds import ChatStep
 from fabula.graph.method import BuildText, Known
-from fabula.graphs.aspects import GRAPH
 from fabula.graphs.aspects.offline_details import condensations, fragments
 from fabula.graphs.aspects.options import Options
 from fabula.graphs.aspects.placeholders import AspectPlaceholders
@@ -26,7 +25,7 @@ from fabula.text.ranking import inverse_document_frequencies
 from fabula.text.stems import Stemmer, words
 from fabula.text.tokens import count
 from reach import reach
-from small_models import SmallModels, as_known, build
+from small_models import SmallModels, build
 from small_models import read as read_story
 from stories import WINTER
 
@@ -91,7 +90,7 @@ def writer(kind: str = "a narrative") -> PromptedWriter:
     )
 
 
-@pytest.mark.parametrize("passages", [1, 3])
+@for_each("passages", [1, 3])
 def test_each_prompt_asks_for_the_whole_passage_and_forbids_leaving_out(passages: int) -> None:
     texts = [f"{SENTENCES[0]} {number}" for number in range(passages)]
     with Server() as server:
@@ -106,17 +105,6 @@ def test_each_prompt_asks_for_the_whole_passage_and_forbids_leaving_out(passages
     assert "a narrative" in system
     assert len(results) == passages
     assert all(not isinstance(result, BadReply) and len(result) == 2 for result in results)
-
-
-def test_the_two_forms_are_two_calls_to_a_cache() -> None:
-    with Server() as server:
-        whole = writer()
-        facts = replace(whole, details_form="facts", detail_tokens=120)
-        ask(whole.condense(SENTENCES[:1]), chat(server))
-        ask(facts.condense(SENTENCES[:1]), chat(server))
-    first, second = server.bodies
-    assert first["messages"] != second["messages"]
-    assert first["response_format"] != second["response_format"]
 
 
 # Without a model
@@ -165,7 +153,7 @@ def test_offline_a_condensation_is_no_printed_sentence() -> None:
             assert count(text) <= limit
 
 
-@pytest.mark.parametrize("sentences", [[], ["* * *"], ["Yes."], ["我爱你。"]])
+@for_each("sentences", [[], ["* * *"], ["Yes."], ["我爱你。"]])
 def test_offline_a_chunk_without_clauses_has_none(sentences: list[str]) -> None:
     assert condensations(sentences, Stemmer("en"), IDF, 2, 40) == ()
 
@@ -186,14 +174,6 @@ def test_the_form_changes_the_details_and_nothing_else(text: BuildText) -> None:
     assert texts[0] != texts[1]
 
 
-def test_the_form_is_part_of_what_a_graph_is_made_from() -> None:
-    for offline in (False, True):
-        facts, whole = (
-            GRAPH.settings(GRAPH.options(details_form=form), offline) for form in ("facts", "whole")
-        )
-        assert facts != whole
-
-
 @pytest.mark.parametrize("per_call", [1, 4])
 def test_a_dry_run_counts_condensations_by_their_length(text: BuildText, per_call: int) -> None:
     options: dict[str, Any] = {
@@ -210,18 +190,6 @@ def test_a_dry_run_counts_condensations_by_their_length(text: BuildText, per_cal
     assert len(made) == 2 * len(text.chunks)
     # 70 % of the length, as long as nothing is known of the model; some chunks are shorter.
     assert 20 < sum(node.properties["tokens"] for node in made) / len(made) <= 28
-
-
-def test_after_an_edit_only_the_changed_chunk_is_condensed_again(text: BuildText) -> None:
-    options: dict[str, Any] = {"details_form": "whole", "detail_tokens": 40, "details_per_call": 1}
-    built = build(text, SmallModels(offline=False), **options)
-    known = as_known(text, built)
-    edited = read_story(WINTER.replace("on day 7 of", "on day seven of", 1), known)
-    models = SmallModels(offline=False)
-    build(edited, models, known, **options)
-    usage = models.meter.usage()["details"]
-    assert usage.calls == 1
-    assert usage.saved == len(text.chunks) - 1
 
 
 def test_facts_and_condensations_differ_in_what_they_are() -> None:

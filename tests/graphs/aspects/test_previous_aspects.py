@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cases import for_each
 from fabula.graphs.aspects.cluster import cluster
 from fabula.graphs.aspects.previous import PreviousAspects
 from fabula.graphs.aspects.repair import repair
@@ -40,11 +41,6 @@ def texts(text: str, known: Sequence[Chunk] = ()) -> list[str]:
 # Chunks
 
 
-def test_the_same_text_has_the_same_chunks() -> None:
-    chunks = split(document(TEXT), 64)
-    assert texts(TEXT, chunks) == [chunk.text for chunk in chunks]
-
-
 def test_a_changed_word_changes_one_chunk() -> None:
     chunks = split(document(TEXT), 64)
     edited = TEXT.replace("On day 50 ", "On day fifty ")
@@ -52,7 +48,7 @@ def test_a_changed_word_changes_one_chunk() -> None:
     assert len(new) == 1
 
 
-@pytest.mark.parametrize("place", [0, 10, 60, 119])
+@for_each("place", [0, 10, 60, 119])
 def test_a_new_sentence_moves_no_boundary_but_its_own(place: int) -> None:
     chunks = split(document(TEXT), 64)
     edited = " ".join([*SENTENCES[:place], "Nobody had asked for a parrot.", *SENTENCES[place:]])
@@ -196,7 +192,7 @@ def test_details_that_were_missing_are_asked_for_again() -> None:
     assert not previous.has_details(bare)
 
 
-@pytest.mark.parametrize("level", [1, 2])
+@for_each("level", [1, 2])
 def test_a_cluster_without_its_summary_stays_one(level: int) -> None:
     graph = small_earlier()
     [lost, *_] = [one for one in graph.summaries if (one.aspect, one.level) == ("plot", level)]

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from building import at_once
-from fabula.graph.builds import Build, settle
+from fabula.graph.builds import Build
 from fabula.graph.method import BuildText, Known
 from fabula.graphs.aspects import GRAPH
-from fabula.graphs.aspects.detection import Attempt, Rounds, assign_clusters, repeat_all
+from fabula.graphs.aspects.detection import Attempt, Rounds, repeat_all
 from fabula.graphs.aspects.values import Aspect
 from fabula.models import Chat, Prompt, Reply
 from fabula.models.counted import CountedChat
@@ -72,28 +72,6 @@ def test_it_ends_where_nothing_else_can_come() -> None:
     log = Rounds()
     assert at_once(repeat_all(ASPECTS, 5, attempts([{"plot"}], None), log))[0] == 0
     assert log.count == 1
-
-
-def test_rounds_for_what_is_missing_are_noted() -> None:
-    log = Rounds()
-    replies: list[list[set[str]]] = [[{"plot"}, {"plot"}], [set(), {"style"}], [set(), set()]]
-    assigned: list[tuple[str, list[int], bool]] = []
-
-    def take(aspect: Aspect, rows: list[int], was: bool) -> Build[None]:
-        yield from ()
-        assigned.append((aspect.name, rows, was))
-
-    def detect(_: Sequence[Aspect], number: int) -> Build[Sequence[Collection[str]]]:
-        return settle(replies[number])
-
-    at_once(assign_clusters(ASPECTS, 2, detect, lambda _: settle(1), take, log))
-    assert assigned == [
-        ("plot", [0, 1], False),
-        ("style", [1], False),
-        ("theme", [1], True),
-    ]
-    assert log.count == 3
-    assert log.missing == [(1, "style"), (1, "theme"), (2, "theme"), (3, "theme")]
 
 
 # In a build

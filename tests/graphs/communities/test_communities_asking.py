@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 from cases import for_each
-from fabula.config.settings import presets
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.mode import Tools
 from fabula.graph.trace import Trace as Steps
-from fabula.graphs.communities.modes import MODES, drift, dynamic, global_
+from fabula.graphs.communities.modes import drift, dynamic, global_
 from fabula.graphs.communities.modes.options import DriftOptions, DynamicOptions, GlobalOptions
 from fabula.graphs.communities.points import (
     Point,
@@ -151,7 +150,7 @@ def part(prompt: str, name: str) -> str:
 # Which take part
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("level", "read"),
     [
         (0, "all alone"),
@@ -294,7 +293,7 @@ def test_points_that_help_and_rest_on_nothing_are_asked_for_again() -> None:
     assert read_points(points_reply(point("this", 40, 9), point("that", 1, 1)), CITES)[0].score == 1
 
 
-@pytest.mark.parametrize("reply", [points_reply(), points_reply(point("no", 0))])
+@for_each("reply", [points_reply(), points_reply(point("no", 0))])
 def test_no_points_are_a_good_reply(reply: str) -> None:
     assert read_points(reply, CITES) == []
 
@@ -476,7 +475,7 @@ def test_the_calls_of_a_map_are_limited_and_the_first_reports_are_read() -> None
     assert read == ["R00", "R01", "R02"]
 
 
-@pytest.mark.parametrize(("calls", "expected"), [(1, 1), (4, 4), (9, 9), (50, 20)])
+@for_each(("calls", "expected"), [(1, 1), (4, 4), (9, 9), (50, 20)])
 def test_batches_are_as_many_as_calls_at_most(calls: int, expected: int) -> None:
     ranked = many(40)
     length = tokens.count(format_report(ranked[0], 1))
@@ -501,7 +500,7 @@ def rate_by(
     return rate
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ratings", "kept", "rated"),
     [
         # What helps takes the place of what is above it, and has what is below it rated.
@@ -606,7 +605,7 @@ def by_prompt(user: str) -> str:
     )
 
 
-@pytest.mark.parametrize(("calls", "rounds"), [(20, 3), (7, 3), (1, 3), (0, 3), (20, 1)])
+@for_each(("calls", "rounds"), [(20, 3), (7, 3), (1, 3), (0, 3), (20, 1)])
 def test_drift_stops_exactly_at_its_budget(calls: int, rounds: int) -> None:
     says = Says(by_prompt)
     looked_up, found, told = follow(says, calls=calls, rounds=rounds)
@@ -700,17 +699,3 @@ def test_a_response_that_no_passage_proves_is_no_part_of_an_answer() -> None:
         assert drift.helpful_points([step]) == []
         with pytest.raises(BadReply, match="Cite the numbers"):
             drift.read_step(step_reply(text, 60), cites)
-
-
-# Presets
-
-
-@pytest.mark.parametrize("name", ["global", "drift"])
-def test_what_was_published_is_a_preset_that_its_mode_takes(name: str) -> None:
-    preset = presets()[f"{name}-published"]
-    own = {
-        key.partition(".")[2]: value for key, value in preset.items() if key.startswith(f"{name}.")
-    }
-    assert preset["mode"] == name
-    assert own
-    assert MODES[name].options.model_validate(own)

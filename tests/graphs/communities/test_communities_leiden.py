@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import for_each
 from fabula.graphs.communities.leiden import Weights, find_communities, modularity, sum_weights
 from fabula.graphs.communities.values import Community
 
@@ -56,7 +57,7 @@ def test_weights_are_summed_by_pair_and_none_is_below_zero() -> None:
     assert found({}) == []
 
 
-@pytest.mark.parametrize("seed", range(5))
+@for_each("seed", range(5))
 def test_levels_divide_each_other_into_connected_parts(seed: int) -> None:
     weights = sum_weights(drawn(seed))
     communities = found(weights, most=5)
@@ -75,7 +76,7 @@ def test_levels_divide_each_other_into_connected_parts(seed: int) -> None:
     assert order == sorted(order)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@for_each("seed", range(3))
 def test_edges_in_any_order_and_direction_give_the_same(seed: int) -> None:
     edges = drawn(seed)
     wanted = found(sum_weights(edges))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from fabula.errors import BadReply
 from fabula.graphs.communities.contexts import ContextRenderer, ReportContext
 from fabula.graphs.communities.reports import read_report
@@ -233,14 +234,12 @@ def test_a_finding_that_rests_on_nothing_is_left_out_and_counted() -> None:
     assert records.dropped == {"unknown": 4, "unfounded": 2, "malformed": 2}
 
 
-@pytest.mark.parametrize(
-    ("given", "read"), [("7/10", 7.0), (1e300, 10.0), (10**400, 10.0), (-3, 0.0), (6.5, 6.5)]
-)
+@for_each(("given", "read"), [("7/10", 7.0), (1e300, 10.0), (10**400, 10.0), (-3, 0.0), (6.5, 6.5)])
 def test_importance_is_from_0_to_10(given: Any, read: float) -> None:
     assert read_report(reply(importance=given), 3, LIMIT).records[0].importance == read
 
 
-@pytest.mark.parametrize(
+@for_each(
     "other",
     [
         {"title": " "},

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from endpoint.model import reply
 from fabula.errors import BadReply
 from fabula.graph import Edge, Node
@@ -198,7 +199,7 @@ def test_the_same_chunks_are_not_asked_about_again() -> None:
     assert again.facts == before.facts
 
 
-@pytest.mark.parametrize("gleanings", [0, 1])
+@for_each("gleanings", [0, 1])
 def test_an_edit_of_one_chunk_asks_its_window_alone(gleanings: int) -> None:
     knobs = {**WINDOWS, "gleanings": gleanings}
     before = built(STORY, Models(script(SAID)), **knobs)[0]
@@ -309,7 +310,7 @@ def often(count: int) -> tuple[tuple[Chunk, ...], dict[str, Records]]:
     return chunks, said
 
 
-@pytest.mark.parametrize(("count", "calls"), [(MANY - 1, 0), (MANY, 1)])
+@for_each(("count", "calls"), [(MANY - 1, 0), (MANY, 1)])
 def test_the_eighth_statement_has_them_merged(count: int, calls: int) -> None:
     chunks, said = often(count)
     models = Models(script(said))
@@ -399,7 +400,7 @@ def test_a_call_merges_the_statements_about_several() -> None:
     assert one(graph, "Entity", "NameL").properties["text"] == "All of this was said."
 
 
-@pytest.mark.parametrize(("gleanings", "most"), [(1, 300), (0, 150)])
+@for_each(("gleanings", "most"), [(1, 300), (0, 150)])
 def test_sixty_thousand_words_take_so_many_calls(gleanings: int, most: int) -> None:
     # Five books have so many chunks and chapters together; each chunk is about three of seventy.
     people = [first + last for first in FIRST for last in LAST]
@@ -533,7 +534,7 @@ def says_of_names(reply_about_pairs: str) -> Says:
     return Says(lambda user: reply_about_pairs if "<pairs>" in user else windows.say(user))
 
 
-@pytest.mark.parametrize(("is_same", "count"), [(True, 1), (False, 2)])
+@for_each(("is_same", "count"), [(True, 1), (False, 2)])
 def test_a_model_is_asked_about_doubtful_names_once(is_same: bool, count: int) -> None:
     said = json.dumps({"pairs": [{"number": 1, "same": is_same, "why": "kin"}]})
     chat = says_of_names(said)

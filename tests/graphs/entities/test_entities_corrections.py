@@ -244,7 +244,7 @@ def test_a_name_that_is_printed_nowhere_is_kept_as_one_that_is() -> None:
     assert check("rename", ["Charlie", "Charles"], shared) == (("Charlie", "Charles"), ["d"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "given", "message"),
     [
         ("rename", ["Marlow", "Hang Kurtz"], "merge them"),

@@ -60,7 +60,7 @@ def test_a_name_is_found_as_it_is_printed_and_the_longer_one_first() -> None:
     assert [*found["bob"][1]] == ["Bob"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text", "form"),
     [
         ("Tiny Tim", "and Tiny\n  Tim sang", "Tiny Tim"),
@@ -77,7 +77,7 @@ def test_a_name_is_found_across_lines_scripts_and_marks(name: str, text: str, fo
     assert [*found] == [form]
 
 
-@pytest.mark.parametrize(("name", "text"), [("Ann", "Anna came"), ("Will", "William Wills")])
+@for_each(("name", "text"), [("Ann", "Anna came"), ("Will", "William Wills")])
 def test_a_part_of_a_word_is_no_name(name: str, text: str) -> None:
     assert find_printed([name], made_chunks(text)) == {}
 
@@ -152,9 +152,7 @@ def test_where_a_relation_is_both_its_ends_are() -> None:
     assert [tie.chunk for tie in found.relation_mentions] == [SHOP.chunks[1].id]
 
 
-@pytest.mark.parametrize(
-    ("parts", "rows"), [([77], [0, 1]), ([3], [0, 1]), ([2, 3], [1]), ([1, 2, 3], [0, 1])]
-)
+@for_each(("parts", "rows"), [([77], [0, 1]), ([3], [0, 1]), ([2, 3], [1]), ([1, 2, 3], [0, 1])])
 def test_a_relation_rests_on_chunks_that_print_one_of_its_ends_whatever_parts_say(
     parts: list[int], rows: list[int]
 ) -> None:
@@ -188,7 +186,7 @@ def test_a_description_that_is_not_of_this_text_is_left_out_and_counted() -> Non
     assert found.dropped == {"unprinted": 1, "unsupported": 2}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("description", "text", "language", "is_kept"),
     [
         ("He is a miser.", "Scrooge counted his coins.", "en", True),
@@ -267,7 +265,7 @@ def test_a_record_may_lack_all_but_a_name() -> None:
     assert (one.name, one.type, one.aliases, one.description, one.parts) == ("Bob", "", (), "", ())
 
 
-@pytest.mark.parametrize("reply", ["", "I can't.", "{}", '{"answer": 1}', "[1"])
+@for_each("reply", ["", "I can't.", "{}", '{"answer": 1}', "[1"])
 def test_a_reply_without_lists_is_refused(reply: str) -> None:
     if reply == "[1":
         assert read_extracted(reply).dropped == {"malformed": 1}
@@ -291,7 +289,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("records", HOSTILE.values(), ids=HOSTILE.keys())
+@for_each("records", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_records_are_left_out_or_harmless(records: Records) -> None:
     found = extraction(*records["entities"])
     assert [one.name for one in found.mentions] == ["Bob Cratchit"]
@@ -345,7 +343,7 @@ def test_what_was_missed_is_asked_for_in_the_same_conversation() -> None:
     assert again.schema is asked.schema
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("listed", "gleaned", "gleanings", "calls"),
     [
         (BOB, CANDLE, 0, 1),
@@ -390,8 +388,8 @@ def test_the_prompt_says_that_passages_are_data_and_what_is_asked() -> None:
     assert all(f'"{one.name}"' in listed for one in read_types("narrative"))
 
 
-@pytest.mark.parametrize("name", ["narrative", "history"])
-@pytest.mark.parametrize(("question", "count"), [("entities", 2), ("triples", 3)])
+@for_each("name", ["narrative", "history"])
+@for_each(("question", "count"), [("entities", 2), ("triples", 3)])
 def test_a_set_has_as_many_demonstrations_and_each_is_borne_out(
     name: str, question: str, count: int
 ) -> None:

@@ -19,10 +19,8 @@ from endpoint.extraction import extracted
 from fabula import Fabula, Outcome
 from fabula.cli import main
 from fabula.config.settings import Settings
-from fabula.errors import BudgetSpent
 from fabula.operations.documents import drop_graph, remove_document
 from fabula.store import Store
-from stories import LIGHTHOUSE
 
 pytestmark = pytest.mark.long
 
@@ -148,21 +146,10 @@ def test_a_book_has_its_cast_beside_its_aspects(
         assert text[begin + row["start"] :].startswith(row["name"])
 
 
-def test_a_second_ingest_adds_nothing_and_asks_nothing(
+def test_an_edit_without_the_cache_asks_its_windows_alone(
     book: Path, endpoint: Endpoint, store: Store, tmp_path: Path
 ) -> None:
-    ingest(book)
-    before, calls = content(store), endpoint.calls
-    shutil.rmtree(tmp_path / "cache")
-    outcome = ingest(book)
-    assert (outcome.status, content(store), endpoint.calls) == ("unchanged", before, calls)
-
-
-@pytest.mark.parametrize("gleanings", [0, 1])
-def test_an_edit_without_the_cache_asks_its_windows_alone(
-    book: Path, endpoint: Endpoint, store: Store, tmp_path: Path, gleanings: int
-) -> None:
-    settings = {"entities.gleanings": gleanings, "chunk_tokens": 120, **TRIPLES}
+    settings = {"entities.gleanings": 1, "chunk_tokens": 120, **TRIPLES}
     settings["entities.window_tokens"] = 240
     text = book.read_text()
     ingest(book, **settings)
@@ -172,39 +159,15 @@ def test_an_edit_without_the_cache_asks_its_windows_alone(
     book.write_text(f"{head}CHAPTER III{tail.replace('on day 2', 'on the day 2', 1)}")
     outcome = ingest(book, **settings)
     assert outcome.status == "replaced"
-    assert outcome.steps["extraction"].calls == 1 + gleanings
+    assert outcome.steps["extraction"].calls == 1 + 1
     assert outcome.steps["triples"].calls == 1
     windows = [prompt for prompt in prompts_of(endpoint) if "<statements>" not in prompt]
-    assert len(windows) == 2 + gleanings
+    assert len(windows) == 2 + 1
     assert all("on the day 2" in prompt for prompt in windows)
     edited = content(store)
     with Fabula(Settings.read(**settings)) as fabula:
         fabula.ingest(book, rebuild=True)
     assert content(store) == edited, "as if it had been made for the first time"
-
-
-def test_what_changes_no_question_is_not_asked_again(
-    book: Path, endpoint: Endpoint, store: Store, tmp_path: Path
-) -> None:
-    ingest(book)
-    before = content(store)
-    shutil.rmtree(tmp_path / "cache")
-    endpoint.bodies.clear()
-    outcome = ingest(book, **{"entities.join": "Anna = Boris"})
-    assert outcome.graphs == ("entities",)
-    assert all("<statements>" in prompt for prompt in prompts_of(endpoint)), (
-        "they are two's together"
-    )
-    names = cypher(store, "MATCH (e:Entity) WHERE 'Anna' IN e.names RETURN e.names AS names")
-    assert [sorted(row["names"]) for row in names] == [["Anna", "Boris"]]
-    endpoint.bodies.clear()
-    ingest(book)
-    assert content(store) == before
-    assert all("<statements>" in prompt for prompt in prompts_of(endpoint))
-    endpoint.bodies.clear()
-    ingest(book, **TRIPLES)
-    assert prompts_of(endpoint)
-    assert all("facts do passages" in prompt for prompt in prompts_of(endpoint))
 
 
 def test_what_is_removed_or_dropped_leaves_nothing(
@@ -239,21 +202,6 @@ def test_two_documents_share_no_node(book: Path, store: Store, tmp_path: Path) -
     assert row["count"] == 2
 
 
-def test_offline_rules_make_the_cast_and_no_model_is_asked(
-    book: Path, endpoint: Endpoint, store: Store
-) -> None:
-    offline = {"model": "offline", "embedding_model": "wordllama-256"}
-    book.write_text(LIGHTHOUSE)
-    ingest(book, **offline)
-    assert endpoint.calls == 0
-    rows = cypher(store, "MATCH (e:Entity) RETURN e.name AS name, e.by AS by ORDER BY name")
-    assert {"name": "Aurora", "by": "rules"} in rows
-    before = content(store)
-    book.write_text(f"{LIGHTHOUSE} He thought of Marta and of the Aurora.")
-    ingest(book, **offline)
-    assert content(store) != before
-
-
 def test_a_dry_run_is_near(book: Path, endpoint: Endpoint, store: Store, tmp_path: Path) -> None:
     with Fabula(Settings.read(**TRIPLES)) as fabula:
         [dry] = fabula.ingest(book, dry=True)
@@ -272,32 +220,6 @@ def test_a_dry_run_is_near(book: Path, endpoint: Endpoint, store: Store, tmp_pat
         usage.prompt_tokens + usage.completion_tokens for usage in (dry.usage, made.usage)
     )
     assert expected == pytest.approx(spent, rel=0.15)
-
-
-def test_calls_that_may_not_be_made_stop_it_and_it_goes_on(book: Path, endpoint: Endpoint) -> None:
-    with pytest.raises(BudgetSpent), Fabula(max_calls=12) as fabula:
-        fabula.ingest(book)
-    paid = endpoint.calls
-    ingest(book)
-    whole = endpoint.calls
-    with Endpoint(dimensions=256) as other, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OPENAI_BASE_URL", other.url)
-        patch.setenv("FABULA_CACHE_FOLDER", str(book.parent / "another"))
-        with Fabula() as fabula:
-            fabula.ingest(book, rebuild=True)
-        assert (paid, whole) == (12, other.calls)
-
-
-def test_a_window_that_is_withheld_is_a_gap_and_retried(book: Path, endpoint: Endpoint) -> None:
-    book.write_text(f"{book.read_text()}\n\nThen Anna fetched an axe.\n")
-    endpoint.withheld = {("an axe", "<types>"): "refusal"}
-    outcome = ingest(book)
-    [gap] = outcome.gaps
-    assert gap.step == "extraction"
-    endpoint.withheld = {}
-    endpoint.bodies.clear()
-    assert ingest(book).gaps == ()
-    assert sum("<types>" in prompt for prompt in prompts_of(endpoint)) <= 2
 
 
 def test_another_embedding_model_is_given_the_same_texts(

@@ -11,7 +11,7 @@ from cases import for_each
 from fabula.errors import SettingsError
 from fabula.graphs.entities.decided_pairs import DecidedPairs, read_decided_pairs
 from fabula.graphs.entities.merge import resolve_mentions
-from fabula.graphs.entities.names import name_key, name_titles
+from fabula.graphs.entities.names import name_key
 from fabula.graphs.entities.values import Entities, Entity, Extraction, Mention, RelationMention
 
 CHUNK = 1_000
@@ -78,14 +78,6 @@ def test_names_are_compared_without_title_article_case_and_possessive(
     name: str, expected: str
 ) -> None:
     assert name_key(name) == expected
-
-
-def test_a_title_is_none_where_nothing_follows_it() -> None:
-    assert [name_titles(name) for name in ("the Rev. Mr Jones", "Miss", "Jones")] == [
-        "rev mr",
-        "",
-        "",
-    ]
 
 
 def test_holmes_is_one_man_under_all_his_names() -> None:
@@ -202,7 +194,7 @@ def test_a_family_name_is_not_his_wifes() -> None:
     assert len(cast([mention("Alice", 0, 90), mention("Miss Alice", 1)]).entities) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "forms"),
     [
         ("pl", ["Tadeusz", "Tadeusza", "Tadeuszowi"]),
@@ -227,12 +219,12 @@ def test_cyrillic_names_stay_apart() -> None:
     assert len(cast([mention("Наташа"), mention("наташа")], language="ru").entities) == 1
 
 
-@pytest.mark.parametrize("names", [("Ivan", "Ian"), ("Marion", "Marian"), ("Boris", "Borys")])
+@for_each("names", [("Ivan", "Ian"), ("Marion", "Marian"), ("Boris", "Borys")])
 def test_two_frequent_names_are_two_however_alike(names: tuple[str, str]) -> None:
     assert len(cast(mention(name, 0, 40) for name in names).entities) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rare", "common"),
     [("Scroogge", "Scrooge"), ("Wtason", "Watson"), ("Barymorre", "Barrymore")],
 )
@@ -241,7 +233,7 @@ def test_a_rare_name_is_a_misspelling_of_a_common_one(rare: str, common: str) ->
     assert (entity.name, entity.merged_by) == (common, {rare: "spelling"})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rare", "common", "ordinary"),
     [
         ("Ian", "Ivan", ()),

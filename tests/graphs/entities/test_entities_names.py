@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from fabula.graphs.entities.across_documents import DocumentEntity, group_across_documents
+from cases import for_each
 from fabula.graphs.entities.names import Names, titles_agree
 
 BASKERVILLE: Names[str] = Names(
@@ -21,7 +19,7 @@ BASKERVILLE: Names[str] = Names(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name", ["Sherlock Holmes", "SHERLOCK HOLMES", "Sherlock Holmes’s", "“Sherlock\n Holmes,”"]
 )
 def test_a_name_is_found_whatever_its_case_and_punctuation(name: str) -> None:
@@ -57,12 +55,12 @@ def test_inflected_forms_and_another_order_are_found_by_stems() -> None:
     assert Names({"s": {"Соня": 1}}, "ru").find("Соню") == ("s",)
 
 
-@pytest.mark.parametrize("nothing", ["", "…", "Dr.", "nobody at all"])
+@for_each("nothing", ["", "…", "Dr.", "nobody at all"])
 def test_what_is_nobodys_name_finds_nobody(nothing: str) -> None:
     assert BASKERVILLE.find(nothing) == ()
 
 
-@pytest.mark.parametrize("name", ["会社", "हिन्दी", "Żółć", "Straße", "שלום"])
+@for_each("name", ["会社", "हिन्दी", "Żółć", "Straße", "שלום"])
 def test_names_of_any_script_are_found_and_told_apart(name: str) -> None:
     names = Names({0: {name: 1}, 1: {"社会": 1}, 2: {"Zolc": 1}})
     assert names.exact(name.upper()) == (0,)
@@ -73,26 +71,3 @@ def test_a_name_is_capitalised_where_the_text_never_writes_it_small() -> None:
     assert not BASKERVILLE.is_capitalised("the moor")
     assert BASKERVILLE.is_capitalised("moor"), "alone it is"
     assert BASKERVILLE.longest == 2
-
-
-# Across documents
-
-
-def groups(identities: dict[str, str], **entities: tuple[str, str]) -> list[str]:
-    given = [DocumentEntity(id, *about) for id, about in entities.items()]
-    found = group_across_documents(given, identities)
-    return ["".join(given[position].id for position in group) for group in found]
-
-
-def test_entities_of_equal_keys_are_one_but_a_person_and_a_place() -> None:
-    person, place, thing = ("georgia", "person"), ("georgia", "location"), ("georgia", "object")
-    assert groups({}, a=person, b=("anna", "person"), c=person) == ["ac", "b"]
-    assert groups({}, a=person, b=place, c=thing, d=place) == ["a", "bd", "c"]
-
-
-def test_what_is_decided_comes_before_keys() -> None:
-    boz, dickens = ("boz", "person"), ("dickens", "person")
-    assert groups({"a": "i", "b": "i", "gone": "i"}, a=boz, b=dickens, c=dickens) == ["abc"]
-    apart = {"a": "i", "b": "j"}
-    assert groups(apart, a=dickens, b=dickens, c=dickens) == ["a", "b", "c"], "it may be either"
-    assert groups({"a": "i"}, a=dickens, b=("dickens", "place")) == ["a", "b"]

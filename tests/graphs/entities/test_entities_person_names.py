@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from cases import for_each
 from fabula.graphs.entities.person_names import recognise_persons
 from fabula.graphs.entities.values import Extraction, Mention
 
@@ -15,16 +14,12 @@ def types(*names: str, ordinary: frozenset[str] = frozenset(), place: str = "") 
     return {mention.name: mention.type for mention in done.mentions}
 
 
-@pytest.mark.parametrize(
-    "name", ["Henry Bird", "Eliza", "Mrs. Billington", "John Milton", "Emil", "Thea"]
-)
+@for_each("name", ["Henry Bird", "Eliza", "Mrs. Billington", "John Milton", "Emil", "Thea"])
 def test_a_forename_or_a_title_makes_a_person(name: str) -> None:
     assert types(name) == {name: "person"}
 
 
-@pytest.mark.parametrize(
-    "name", ["Milton", "the Henry", "James Street", "Catholic", "Knights of the Royal Oak"]
-)
+@for_each("name", ["Milton", "the Henry", "James Street", "Catholic", "Knights of the Royal Oak"])
 def test_other_names_stay_names(name: str) -> None:
     assert types(name) == {name: "name"}
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import for_each
 from casts import network
-from fabula.config.settings import presets
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
 from fabula.graph.trace import Trace
-from fabula.graphs.entities.modes import MODES, fast, hippo, light, local, mini
+from fabula.graphs.entities.modes import fast, hippo, light, local, mini
 from fabula.graphs.entities.network import pagerank
 from fabula.graphs.entities.questions import rows_of
 from fabula.graphs.entities.retrieval import fit_budgets, join_hits
@@ -145,7 +145,7 @@ def test_leftovers_go_to_chunks_and_no_record_is_cut() -> None:
     assert fit_budgets([[50, 90, 40]], [100]) == [[0, 2]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("k", "shares", "counts"),
     [
         # Without filling a context there are five or six hits: local once had no entity among them.
@@ -388,18 +388,3 @@ def test_chunks_come_by_entity_those_with_most_of_its_relations_first() -> None:
     assert [more.chunks[row] for row in local.rank_chunks([0], {"c1": 0}, more)] == ["c2", "c1"]
     rows = local.rank_chunks([1, 3], {"c3": 0, "c1": 1}, TRIANGLE)
     assert [TRIANGLE.chunks[row] for row in rows] == ["c3", "c1", "c4"]
-
-
-# Presets
-
-
-@pytest.mark.parametrize("name", MODES)
-def test_what_was_published_is_a_preset_that_its_mode_takes(name: str) -> None:
-    preset = presets()[f"{name}-published"]
-    own = {
-        key.partition(".")[2]: value for key, value in preset.items() if key.startswith(f"{name}.")
-    }
-    knobs = MODES[name].options
-    assert preset["mode"] == name
-    assert own
-    assert knobs(**own) != knobs()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from casts import network
 from fabula.config.settings import presets
 from fabula.errors import BadReply
@@ -99,7 +100,7 @@ def test_rare_stems_are_low_and_the_rest_high() -> None:
     assert rarity("forge", CAROL) >= rarity("wages", CAROL) > rarity("scrooge bob", CAROL) / 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "types"),
     [
         ("Who came on Christmas Eve?", ("person", "group")),
@@ -150,7 +151,7 @@ def test_a_networks_names_and_types_are_gone_through_once_whatever_is_asked() ->
 # As the published systems read a question
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mode", "lists", "sought"),
     [
         (
@@ -214,7 +215,7 @@ def test_a_reply_is_cut_to_what_is_asked_for() -> None:
     assert read.answer_types == ("person",)
 
 
-@pytest.mark.parametrize("text", ["I don't know.", "{}", reply(answer_types=["person"]), "[1]"])
+@for_each("text", ["I don't know.", "{}", reply(answer_types=["person"]), "[1]"])
 def test_a_reply_that_says_nothing_is_refused(text: str) -> None:
     with pytest.raises(BadReply):
         read_sought(text, ["person"])

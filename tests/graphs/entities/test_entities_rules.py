@@ -6,8 +6,6 @@ import csv
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 import fabula
 from cases import for_each
 from fabula.graphs.entities.decided_pairs import DecidedPairs
@@ -189,7 +187,7 @@ def test_of_the_carols_persons_nine_in_ten_are_persons() -> None:
     assert by_name["Cratchits"].type == "group"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "name"),
     [
         ("We heard that the Suppression looked at him.", "Suppression"),
@@ -211,7 +209,7 @@ def test_an_imperative_before_a_name_is_no_part_of_it() -> None:
     assert names(text) == {"Mr. Kurtz": 1, "Kurtz": 2}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "type"),
     [
         ("It was Kinch. “Come up, Kinch!” and he came.", "person"),

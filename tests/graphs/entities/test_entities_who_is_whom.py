@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pytest
-
 from cases import for_each
 from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.forenames import forename_sex, is_short_for
 from fabula.graphs.entities.merge import resolve_mentions
-from fabula.graphs.entities.names import titles_agree
 from fabula.graphs.entities.resolve import read_name
 from fabula.graphs.entities.values import Entity, Extraction, Mention
 
@@ -60,7 +57,7 @@ def in_order(names: Mapping[str, int]) -> list[Mention]:
     return [mention(name, at, times) for at, (name, times) in enumerate(names.items())]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("person", "thing", "type"),
     [
         ("Hope", "hope", "idea"),
@@ -147,7 +144,7 @@ def test_napoleon_is_one_emperor_and_alexander_another() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "names",
     [
         {"Jekyll": 68, "Henry Jekyll": 29, "Harry Jekyll": 5, "Dr. Jekyll": 20},
@@ -234,14 +231,6 @@ def test_forenames_say_a_sex_where_it_is_sure() -> None:
 )
 def test_words_before_a_name_are_no_part_of_it(name: str, rest: str) -> None:
     assert read_name(name).bare == rest
-
-
-def test_nobody_has_two_ranks() -> None:
-    assert titles_agree(["Prince Andrew", "Andrew"])
-    assert titles_agree(["Princess Mary", "Mrs. Mary"])
-    assert not titles_agree(["Prince Nicholas", "Count Nicholas"])
-    assert not titles_agree(["King John", "Sir John"])
-    assert not titles_agree(["General Shaw", "Mrs. Shaw"])
 
 
 def test_doubtful_pairs_are_asked_about_and_joined_if_confirmed() -> None:

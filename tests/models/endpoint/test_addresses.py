@@ -74,7 +74,7 @@ def azure() -> Iterator[AzureServer]:
         http.server_close()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "end",
     [
         f"/openai/deployments/gpt{VERSION}",

@@ -54,13 +54,13 @@ def test_one_object_in_answer_to_a_streamed_request_is_the_reply(
     assert server.calls == 1
 
 
-@pytest.mark.parametrize("kind", [*KINDS, None, b"text/event-stream", b"application/json"])
+@for_each("kind", [*KINDS, None, b"text/event-stream", b"application/json"])
 def test_a_stream_is_read_whatever_its_content_type(kind: bytes | None) -> None:
     with Server(raw=lambda *_: http(events("Marley was", " dead."), kind)) as server:
         assert text_of(chat(server).stream(SUMMARY)) == "Marley was dead."
 
 
-@pytest.mark.parametrize("kind", [b"text/event-stream", b"text/plain", None])
+@for_each("kind", [b"text/event-stream", b"text/plain", None])
 def test_a_stream_in_answer_to_a_request_for_a_whole_reply_is_put_together(
     kind: bytes | None,
 ) -> None:
@@ -118,7 +118,7 @@ def events(*texts: str, finish: str | None = "stop") -> bytes:
     return b": comment\n\n" + b"".join(lines) + b"data: [DONE]\n\n"
 
 
-@pytest.mark.parametrize("kind", [b"text/html", b"text/plain", None, b"application/octet-stream"])
+@for_each("kind", [b"text/html", b"text/plain", None, b"application/octet-stream"])
 def test_a_web_page_is_no_answer_and_the_address_is_to_be_checked(kind: bytes | None) -> None:
     raw = http(b"<!DOCTYPE html><html>Welcome</html>", kind)
     for ask in (

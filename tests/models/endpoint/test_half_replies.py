@@ -106,7 +106,7 @@ def test_an_error_within_a_choice_is_a_failure(code: Any, reason: Any) -> None:
         chat(server, refusals=0.1).complete(SUMMARY)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         {"error": {"message": "Overloaded"}},
@@ -185,7 +185,7 @@ def test_a_reason_that_blames_nothing_is_told_in_its_own_words_and_what_is_paid_
     assert "filter" not in record.getMessage().replace("content_filter", "")
 
 
-@pytest.mark.parametrize("reason", ["OTHER", "language"])
+@for_each("reason", ["OTHER", "language"])
 def test_half_of_an_object_that_ends_so_is_no_reply(reason: str) -> None:
     with Server(raw=answered(choice('{"title": "The mi', reason))) as server:
         reply = chat(server).complete(DETAILS)
@@ -219,7 +219,7 @@ def test_of_a_text_that_is_always_cut_the_whole_sentences_are_used() -> None:
     assert (server.calls, meter.total().faults) == (3, 3), "it is counted"
 
 
-@pytest.mark.parametrize("prompt", [SUMMARY, DETAILS], ids=["text", "JSON"])
+@for_each("prompt", [SUMMARY, DETAILS], ids=["text", "JSON"])
 def test_a_reply_that_is_always_cut_within_its_first_sentence_is_none(prompt: Prompt) -> None:
     with Server(raw=answered(choice(HALF, "length"))) as server:
         with pytest.raises(BadReply, match=r"did not finish its .* within 100 tokens"):
@@ -291,7 +291,7 @@ EMPTY_STREAMS = {
 }
 
 
-@pytest.mark.parametrize("events", EMPTY_STREAMS.values(), ids=EMPTY_STREAMS)
+@for_each("events", EMPTY_STREAMS.values(), ids=EMPTY_STREAMS)
 def test_an_empty_stream_is_asked_for_once_without_a_stream(events: list[Any]) -> None:
     def raw(_: int, body: dict[str, Any]) -> list[bytes]:
         return streamed(events) if body.get("stream") else http_error(400, TOO_LONG)
@@ -336,7 +336,7 @@ PIECES = [piece("The miller kept "), piece("a lantern.")]
 REASONED = [*PIECES, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}]
 
 
-@pytest.mark.parametrize("reason", [{}, {"finish_reason": None}, {"finish_reason": ""}], ids=str)
+@for_each("reason", [{}, {"finish_reason": None}, {"finish_reason": ""}], ids=str)
 def test_a_stream_that_says_done_and_gives_no_reason_is_whole(reason: dict[str, Any]) -> None:
     events = [{"choices": [each["choices"][0] | reason]} for each in PIECES]
     with Server(raw=lambda *_: streamed(events)) as server:
@@ -377,7 +377,7 @@ def test_done_within_a_text_is_no_end() -> None:
 
 
 # abundantbeing/hermes-browser-extension 11, infiniflow/ragflow 15443
-@pytest.mark.parametrize("delta", [{}, {"delta": {}}, {"delta": None}], ids=str)
+@for_each("delta", [{}, {"delta": {}}, {"delta": None}], ids=str)
 def test_a_stream_that_ends_with_the_whole_message_has_it_once(delta: dict[str, Any]) -> None:
     last = {"index": 0, "message": {"content": WHOLE}, "finish_reason": "stop", **delta}
     with Server(raw=lambda *_: streamed([*PIECES, {"choices": [last]}])) as server:
@@ -388,7 +388,7 @@ def test_a_stream_that_ends_with_the_whole_message_has_it_once(delta: dict[str, 
 
 
 # ggml-org/llama.cpp 16109, lucasjinreal/Crane 121, davidmigloz/ai_clients_dart 88
-@pytest.mark.parametrize(
+@for_each(
     "end",
     [
         b'error: {"code": 500, "message": "Overloaded", "type": "server_error"}\n\n',
@@ -420,8 +420,8 @@ def test_a_prompt_that_is_too_long_is_known_from_a_streams_own_error() -> None:
 # JSON as the arguments of a tool that nobody offered: BerriAI/litellm 6741
 
 
-@pytest.mark.parametrize("content", [None, "", "<think>Hm.</think>"])
-@pytest.mark.parametrize("arguments", ['{"details": ["Marley was dead."]}', {"details": []}])
+@for_each("content", [None, "", "<think>Hm.</think>"])
+@for_each("arguments", ['{"details": ["Marley was dead."]}', {"details": []}])
 def test_json_in_a_call_of_a_tool_is_the_reply(content: Any, arguments: Any) -> None:
     call = {"id": "1", "function": {"name": "json_tool_call", "arguments": arguments}}
     message = {"content": content, "tool_calls": [call]}
@@ -484,7 +484,7 @@ def test_thoughts_that_nobody_sees_are_paid_for_and_get_more_room(
     assert "context" not in reply.problem + caplog.text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "counts",
     [
         {"prompt_tokens": 90, "completion_tokens": 18, "total_tokens": 0},
@@ -504,7 +504,7 @@ def test_a_total_without_thoughts_adds_nothing(counts: dict[str, Any]) -> None:
 
 
 # earendil-works/pi 2017, of Moonshot; Groq's documentation.
-@pytest.mark.parametrize(
+@for_each(
     "place",
     [
         lambda counts: {"choices": [{"delta": {}, "finish_reason": "stop", "usage": counts}]},

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from pydantic import BaseModel, ConfigDict
 
+from cases import for_each
 from endpoint import Endpoint as Server
 from endpoint import every, listed, vector
 from endpoint.faults import Fault
@@ -98,7 +99,7 @@ def test_embeddings_as_numbers_do_where_base64_is_refused() -> None:
     assert server.calls == 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fault", "said"),
     [("missing_row", "1 vectors for 2 texts"), ("nan", "length 0"), ("zero", "length 0")],
 )
@@ -109,7 +110,7 @@ def test_embeddings_that_no_index_could_hold_are_refused(fault: Fault, said: str
         assert server.calls == 4
 
 
-@pytest.mark.parametrize("fault", ["missing_row", "nan", "zero", "empty", "wrong_shape"])
+@for_each("fault", ["missing_row", "nan", "zero", "empty", "wrong_shape"])
 def test_embeddings_are_asked_again_where_an_answer_holds_none(fault: Fault) -> None:
     with Server(plan=listed(fault)) as server:
         answer = OpenAIEmbedder(reach(server.url), "e").embed(["a ghost", "a goose"])
@@ -168,7 +169,7 @@ def test_many_threads_learn_a_refusal_together_and_log_it_once(
     assert server.bodies[-1]["response_format"] == OBJECT_OF_SCHEMA
 
 
-@pytest.mark.parametrize("named", [True, False], ids=["named", "not named"])
+@for_each("named", [True, False], ids=["named", "not named"])
 def test_a_server_that_refuses_a_schema_in_any_form_is_asked_for_any_json(named: bool) -> None:
     def object_to(body: dict[str, Any]) -> Complaint | None:
         form = body.get("response_format", {})

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from endpoint import Endpoint as Server
 from endpoint import every, listed
 from endpoint.faults import Fault
 from fabula.errors import BadReply, ModelError, SettingsError
 from fabula.models.endpoint.openai import OpenAIChat, OpenAIEmbedder
-from fabula.models.endpoint.payload import Json, choice, message_text, object_or_empty, usage
-from reach import DETAILS, SUMMARY, chat, reach
+from reach import SUMMARY, chat, reach
 
 
 def test_a_refused_key_stops_at_once_and_names_where_keys_are_set() -> None:
@@ -60,16 +60,7 @@ def test_a_text_too_long_stops_at_once_and_names_what_to_lower() -> None:
     assert server.calls == 1
 
 
-def test_a_web_page_instead_of_an_endpoint_is_recognised() -> None:
-    with (
-        Server(plan=every(1, "web_page")) as server,
-        pytest.raises(ModelError, match="OPENAI_BASE_URL, which often ends with /v1"),
-    ):
-        chat(server).complete(SUMMARY)
-    assert server.calls == 1
-
-
-@pytest.mark.parametrize(
+@for_each(
     ("fault", "said"),
     [
         ("empty", "empty reply"),
@@ -117,27 +108,7 @@ def test_each_thread_that_met_a_thinking_model_asks_once_more() -> None:
     assert server.calls == 8
 
 
-def test_json_that_was_not_finished_is_in_trouble() -> None:
-    with Server(plan=listed("truncated")) as server:
-        assert "did not finish" in chat(server).complete(DETAILS).problem
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {"choices": [{"message": {"content": [{"type": "text", "text": "Marley"}]}}]},
-        {"choices": ["x"]},
-        {"choices": [{"message": "hi"}]},
-        {"choices": {}, "usage": 3},
-    ],
-)
-def test_an_answer_of_another_shape_is_read_as_far_as_it_goes(answer: Json) -> None:
-    message = object_or_empty(choice(answer).get("message"))
-    assert message_text(message) in ("Marley", "")
-    assert usage(answer) == (0, 0)
-
-
-@pytest.mark.parametrize("url", ["localhost:11434", "ftp://x/v1", "http://", "http://[::1/v1"])
+@for_each("url", ["localhost:11434", "ftp://x/v1", "http://", "http://[::1/v1"])
 def test_an_address_no_client_could_call_is_an_error_before_the_first_call(url: str) -> None:
     with pytest.raises(SettingsError, match="OPENAI_BASE_URL"):
         reach(url)

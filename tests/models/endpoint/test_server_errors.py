@@ -66,7 +66,7 @@ LASTING = {
 }
 
 
-@pytest.mark.parametrize("name", LASTING)
+@for_each("name", LASTING)
 def test_what_all_other_calls_would_meet_ends_the_run_and_not_one_text(name: str) -> None:
     status, value = LASTING[name]
     with Server(raw=later(status, value)) as server:
@@ -87,7 +87,7 @@ ABOUT_ONE_TEXT = {
 }
 
 
-@pytest.mark.parametrize("name", ABOUT_ONE_TEXT)
+@for_each("name", ABOUT_ONE_TEXT)
 def test_what_one_text_meets_is_not_asked_again_and_ends_no_run(name: str) -> None:
     status, value = ABOUT_ONE_TEXT[name]
     with Server(raw=later(status, value)) as server:
@@ -99,7 +99,7 @@ def test_what_one_text_meets_is_not_asked_again_and_ends_no_run(name: str) -> No
 
 
 # vllm-project/vllm 51977, ollama/ollama 17638.
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         'unexpected tokens remaining in message header: Some("to=functions.x")',
@@ -152,7 +152,7 @@ def test_calls_that_share_a_context_are_made_one_after_another() -> None:
 
 
 # mdc-ng/mdc-ng 451, of LM Studio; TGI.
-@pytest.mark.parametrize(
+@for_each(
     ("status", "message"),
     [(400, "Channel Error"), (424, "Request failed during generation: CUDA out of memory.")],
 )
@@ -163,7 +163,7 @@ def test_a_server_that_failed_for_a_moment_is_asked_again(status: int, message: 
     assert server.bodies[0] == server.bodies[1] == server.bodies[2]
 
 
-@pytest.mark.parametrize("status", [301, 302, 303])
+@for_each("status", [301, 302, 303])
 def test_a_redirect_that_would_lose_the_body_names_the_cure(status: int) -> None:
     moved = http(status, "", "Location: https://127.0.0.1/v1/chat/completions\r\n")
     with (
@@ -304,76 +304,73 @@ def test_only_refusals_for_a_shared_context_make_a_text_too_long_for_it() -> Non
         retry([shared] * MAX_SHARED_REFUSALS)
 
 
-@pytest.mark.parametrize(
-    ("message", "busy"),
-    [
-        ("Error loading model: file not found", False),
-        ("Failed to load model; loading of the next one was not tried", False),
-        ("Loading model", True),
-        ("Error: the model is still loading", True),
-        ("Unable to answer while loading the model", True),
-    ],
-)
-def test_a_model_that_can_not_be_loaded_is_not_waited_for(message: str, busy: bool) -> None:
-    reported = EndpointError.of(503, error(message))
-    assert (reported.busy, reported.loading) == (busy, busy)
+LOADING = {
+    "Error loading model: file not found": False,
+    "Failed to load model; loading of the next one was not tried": False,
+    "Loading model": True,
+    "Error: the model is still loading": True,
+    "Unable to answer while loading the model": True,
+}
+UNKNOWN_MODEL = {
+    "Unknown model parameter: response_format": False,
+    "unknown model field `response_format`": False,
+    "Invalid model settings: temperature": False,
+    "Invalid model output: the JSON does not end": False,
+    "Unknown model: m": True,
+    "Invalid model name passed in model=m": True,
+    "The model `m` does not exist.": True,
+    "The provided model identifier is invalid.": True,
+    "The chatCompletion operation does not work with the specified model, m.": True,
+    "No models loaded. Please load a model in the developer page": True,
+    "The model's response_format was not found in the request": False,
+}
+QUOTA = {
+    "thinking_budget exceeded budget": False,
+    "text over budget of 512": False,
+    "ExceededBudget: User=ada over budget. Spend=2, Budget=1": True,
+}
+LIMIT_OF_TEXT = {
+    "`max_new_tokens` must be <= 512. Given: 1000": False,
+    "`inputs` tokens + `max_new_tokens` must be <= 1024. Given: 900 `inputs` tokens": True,
+}
+FILTERED = [
+    (403, "Access to sensitive information is not allowed for this key", False),
+    (400, "Invalid parameter: 'sensitive_content' unsupported", False),
+    (400, "The input text may contain sensitive information.", True),
+    (403, "The text violates our content policy.", True),
+]
+PASSING = [
+    "You are using a Trial key, which is limited to 40 API calls / minute.",
+    "Rate limit reached on tokens per day (TPD): Limit 9, Used 9. Please try again in 7m12s.",
+    "Rate limit reached on requests per minute (RPM): Limit 3",
+    "请求过于频繁，请稍后重试。",
+    "Monthly spend is not the reason: requests rate limit exceeded",
+]
 
 
 @for_each(
-    ("message", "unknown"),
+    ("status", "body", "expected"),
     [
-        ("Unknown model parameter: response_format", False),
-        ("unknown model field `response_format`", False),
-        ("Invalid model settings: temperature", False),
-        ("Invalid model output: the JSON does not end", False),
-        ("Unknown model: m", True),
-        ("Invalid model name passed in model=m", True),
-        ("The model `m` does not exist.", True),
-        ("The provided model identifier is invalid.", True),
-        ("The chatCompletion operation does not work with the specified model, m.", True),
-        ("No models loaded. Please load a model in the developer page", True),
-        ("The model's response_format was not found in the request", False),
+        *(
+            (503, error(words), {"busy": is_so, "loading": is_so})
+            for words, is_so in LOADING.items()
+        ),
+        *((400, error(words), {"unknown_model": is_so}) for words, is_so in UNKNOWN_MODEL.items()),
+        *((400, error(words), {"quota": is_so}) for words, is_so in QUOTA.items()),
+        (400, error("No more of it.", type="budget_exceeded"), {"quota": True}),
+        *((422, {"error": words}, {"too_long": is_so}) for words, is_so in LIMIT_OF_TEXT.items()),
+        *((status, error(words), {"filtered": is_so}) for status, words, is_so in FILTERED),
+        *(
+            (429, error(words), {"quota": False, "busy": True, "temporary": True})
+            for words in PASSING
+        ),
     ],
 )
-def test_a_parameter_of_a_model_is_no_model(message: str, unknown: bool) -> None:
-    assert EndpointError.of(400, error(message)).unknown_model == unknown
-
-
-@pytest.mark.parametrize(
-    ("message", "more", "quota"),
-    [
-        ("thinking_budget exceeded budget", {}, False),
-        ("text over budget of 512", {}, False),
-        ("ExceededBudget: User=ada over budget. Spend=2, Budget=1", {}, True),
-        ("No more of it.", {"type": "budget_exceeded"}, True),
-    ],
-)
-def test_a_budget_of_tokens_is_no_account(message: str, more: dict[str, Any], quota: bool) -> None:
-    assert EndpointError.of(400, error(message, **more)).quota == quota
-
-
-@pytest.mark.parametrize(
-    ("message", "too_long"),
-    [
-        ("`max_new_tokens` must be <= 512. Given: 1000", False),
-        ("`inputs` tokens + `max_new_tokens` must be <= 1024. Given: 900 `inputs` tokens", True),
-    ],
-)
-def test_a_limit_of_the_reply_is_none_of_the_text(message: str, too_long: bool) -> None:
-    assert EndpointError.of(422, {"error": message}).too_long == too_long
-
-
-@pytest.mark.parametrize(
-    ("status", "message", "filtered"),
-    [
-        (403, "Access to sensitive information is not allowed for this key", False),
-        (400, "Invalid parameter: 'sensitive_content' unsupported", False),
-        (400, "The input text may contain sensitive information.", True),
-        (403, "The text violates our content policy.", True),
-    ],
-)
-def test_a_key_without_access_is_no_filter(status: int, message: str, filtered: bool) -> None:
-    assert EndpointError.of(status, error(message)).filtered == filtered
+def test_what_an_error_means_is_told_by_its_words(
+    status: int, body: Any, expected: dict[str, bool]
+) -> None:
+    reported = EndpointError.of(status, body)
+    assert {name: getattr(reported, name) for name in expected} == expected
 
 
 def test_a_wait_of_too_many_digits_is_none() -> None:
@@ -406,13 +403,6 @@ SPENT: list[tuple[int, str]] = [
     (429, "request reached organization TPD rate limit, current: 1500012, limit: 1500000"),
     (429, "usage limit reached"),
 ]
-PASSING = [
-    "You are using a Trial key, which is limited to 40 API calls / minute.",
-    "Rate limit reached on tokens per day (TPD): Limit 9, Used 9. Please try again in 7m12s.",
-    "Rate limit reached on requests per minute (RPM): Limit 3",
-    "请求过于频繁，请稍后重试。",
-    "Monthly spend is not the reason: requests rate limit exceeded",
-]
 
 
 @for_each(("status", "message"), SPENT)
@@ -426,14 +416,8 @@ def test_an_allowance_that_is_spent_ends_the_run_at_once(status: int, message: s
     assert server.calls == 2
 
 
-@pytest.mark.parametrize("message", PASSING)
-def test_a_limit_that_is_lifted_soon_is_waited_for(message: str) -> None:
-    reported = EndpointError.of(429, error(message))
-    assert (reported.quota, reported.busy, reported.temporary) == (False, True, True)
-
-
 # continuedev/continue 10639, of Gemini; Groq's and NVIDIA's errors.
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         "This model is currently experiencing high demand. Spikes in demand are usually temporary.",
@@ -499,7 +483,7 @@ def test_a_model_that_is_no_longer_served_ends_the_run() -> None:
         assert server.calls == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "expected"),
     [
         ({"code": "insufficient_quota", "message": "x"}, "no quota left"),
@@ -530,7 +514,7 @@ NO_SUCH_CALL: list[tuple[int, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("status", "value"), NO_SUCH_CALL)
+@for_each(("status", "value"), NO_SUCH_CALL)
 def test_an_address_without_the_call_is_named_at_once(status: int, value: Any) -> None:
     with (
         Server(raw=lambda *_: http(status, value)) as server,
@@ -545,7 +529,7 @@ def test_an_address_without_the_call_is_named_at_once(status: int, value: Any) -
     assert server.bodies[1] == server.bodies[2]
 
 
-@pytest.mark.parametrize("status", [504, 524])
+@for_each("status", [504, 524])
 def test_a_long_reply_that_a_proxy_did_not_wait_for_is_streamed_from_then_on(status: int) -> None:
     page = f"<html><head><title>{status} Gateway Time-out</title></head></html>"
 

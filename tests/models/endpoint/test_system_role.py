@@ -7,8 +7,7 @@ import pytest
 from cases import for_each
 from endpoint import Endpoint as Server
 from fabula.errors import ModelError
-from fabula.models.endpoint.openai import OpenAIChat
-from reach import DETAILS, SUMMARY, chat, reach, text_of
+from reach import DETAILS, SUMMARY, chat, text_of
 
 REFUSALS: dict[str, tuple[int, Any]] = {
     "vLLM, Gemma 2": (
@@ -95,14 +94,6 @@ def test_a_named_refusal_costs_one_call() -> None:
         chat(server).complete(DETAILS)
     assert server.calls == 2
     assert "response_format" in server.bodies[-1]
-
-
-def test_other_models_of_the_endpoint_keep_their_system_message() -> None:
-    with Server(objection=refuse_system(REFUSALS["Mixtral"])) as server:
-        endpoint = reach(server.url)
-        OpenAIChat(endpoint, "one").complete(SUMMARY)
-        OpenAIChat(endpoint, "other").complete(SUMMARY)
-    assert [len(body["messages"]) for body in server.bodies] == [2, 1, 2, 1]
 
 
 def test_a_model_that_refuses_the_users_message_too_is_an_error() -> None:

@@ -186,7 +186,7 @@ def test_json_after_thoughts_is_read() -> None:
     assert details == ("A ghost.",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "form",
     [
         f"<think>{THOUGHTS}",
@@ -230,7 +230,7 @@ def test_a_whole_reply_tells_how_streams_begin() -> None:
 # Thoughts in a field of their own
 
 
-@pytest.mark.parametrize("name", ["reasoning_content", "reasoning", "thinking"])
+@for_each("name", ["reasoning_content", "reasoning", "thinking"])
 def test_thoughts_in_a_field_of_their_own_are_left_there(name: str) -> None:
     with serving({name: THOUGHTS, "content": REPLY}) as server:
         assert chat(server).complete(SUMMARY) == Reply(REPLY)
@@ -248,14 +248,14 @@ def test_thoughts_in_a_part_of_the_content_are_left_there() -> None:
         assert chat(server).complete(SUMMARY).text == REPLY
 
 
-@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+@for_each("name", ["reasoning_content", "reasoning"])
 def test_json_that_a_server_took_for_thoughts_is_used(name: str) -> None:
     with serving({name: '{"details": ["A ghost."]}', "content": None}) as server:
         details = ask(chat(server), DETAILS, lambda reply: read_details(reply, 2))
         assert details == ("A ghost.",)
 
 
-@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+@for_each("name", ["reasoning_content", "reasoning"])
 def test_a_text_that_a_server_took_for_thoughts_is_none_and_the_cure_is_named(name: str) -> None:
     with serving({name: REPLY, "content": None}) as server:
         reply = chat(server).complete(SUMMARY)

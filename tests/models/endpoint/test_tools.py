@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from caches import OpenCache
 from cases import for_each
 from endpoint import Endpoint as Server
@@ -91,7 +89,7 @@ REFUSALS: dict[str, Complaint] = {
 }
 
 
-@pytest.mark.parametrize("refusal", REFUSALS.values(), ids=REFUSALS)
+@for_each("refusal", REFUSALS.values(), ids=REFUSALS)
 def test_an_endpoint_without_tools_is_asked_by_json_and_that_is_remembered(
     refusal: Complaint,
 ) -> None:

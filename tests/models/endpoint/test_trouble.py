@@ -9,6 +9,7 @@ from email.utils import formatdate
 
 import pytest
 
+from cases import for_each
 from endpoint import Endpoint as Server
 from endpoint import chance, every, listed
 from endpoint.faults import Fault
@@ -33,14 +34,7 @@ def test_trouble_that_passes_is_tried_again(fault: Fault) -> None:
     assert server.calls == 3
 
 
-@pytest.mark.parametrize("fault", ["error", "rate_limit", "cut_before"])
-def test_a_stream_is_tried_again_until_its_first_piece(fault: Fault) -> None:
-    with Server(plan=listed(fault)) as server:
-        assert text_of(chat(server).stream(SUMMARY)) == "Marley was dead."
-    assert server.calls == 2
-
-
-@pytest.mark.parametrize("fault", ["cut", "unfinished"])
+@for_each("fault", ["cut", "unfinished"])
 def test_a_stream_that_is_cut_after_a_piece_says_so(fault: Fault) -> None:
     with Server(plan=listed(fault)) as server:
         pieces = chat(server).stream(SUMMARY)
@@ -73,13 +67,6 @@ def test_a_model_that_never_answered_is_given_up_after_three_tries() -> None:
         if {"temperature", "max_tokens"} - body.keys() or len(body["messages"]) == 1
     ]
     assert server.calls == 3 + len(without), "the last try is made without each parameter, too"
-
-
-def test_calls_refused_for_their_number_use_up_no_attempts() -> None:
-    with Server(
-        plan=lambda number: "rate_limit" if number < 3 else None, retry_after="0.01"
-    ) as server:
-        assert chat(server, attempts=2).complete(SUMMARY).faults == 2
 
 
 def test_an_endpoint_that_refuses_everything_for_long_is_given_up() -> None:
@@ -232,15 +219,6 @@ def test_no_turn_is_held_while_waiting_for_the_next_try() -> None:
             failing.result()
 
 
-def test_an_endpoint_that_takes_few_calls_at_once_answers_all_in_the_end() -> None:
-    with Server(most_at_once=3, delay=0.01, retry_after="0.02") as server:
-        one = chat(server, limit=16, attempts=10)
-        with ThreadPoolExecutor(16) as pool:
-            replies = list(pool.map(lambda _: one.complete(SUMMARY), range(60)))
-    assert len(replies) == 60
-    assert server.in_flight_most <= 3
-
-
 def test_a_mixture_of_all_trouble_that_passes_loses_no_reply() -> None:
     plan = chance(0.3, ["rate_limit", "error", "cut"], seed=4)
     with Server(plan=plan, retry_after="0.01") as server:
@@ -249,15 +227,6 @@ def test_a_mixture_of_all_trouble_that_passes_loses_no_reply() -> None:
             replies = list(pool.map(lambda _: one.complete(SUMMARY), range(100)))
     assert {reply.text for reply in replies} == {"Marley was dead."}
     assert server.refused > 20
-
-
-def test_a_stream_that_nobody_reads_to_its_end_gives_its_turn_back() -> None:
-    with Server() as server:
-        one = chat(server, limit=1)
-        pieces = one.stream(SUMMARY)
-        next(pieces)
-        del pieces
-        assert one.complete(SUMMARY).text
 
 
 def test_a_reader_who_pauses_keeps_no_other_call_waiting() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from endpoint import Endpoint, listed
 from fabula.models.endpoint.openai import OpenAIChat
 from fabula.models.purpose import Purpose
@@ -84,7 +85,7 @@ def test_a_build_alone_has_all_turns() -> None:
         assert server.in_flight_most == AT_ONCE
 
 
-@pytest.mark.parametrize("limit", [1, 2])
+@for_each("limit", [1, 2])
 def test_a_build_goes_on_where_the_endpoint_takes_few_calls(limit: int) -> None:
     with Endpoint(delay=0.01) as server:
         endpoint = reach(server.url, limit=limit)
