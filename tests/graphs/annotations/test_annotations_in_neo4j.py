@@ -260,7 +260,7 @@ def test_a_hundred_thousand_annotations_come_back_from_the_graph(
 def check_many(fabula: Fabula, folder: Path, count: int) -> None:
     """Import, build, export: each annotation has its characters at each step."""
     novel = (resources.files("fabula.texts") / "a-christmas-carol.txt").read_text("utf-8")
-    many = fabula.library.collection("many")
+    many = fabula.app.collection("many")
     many.ingest_text(novel[: 8 * count], source="n.txt", title="Novel", language="en")
     text = read_text_of(many.store, many.document("Novel")).text
     drawn = random.Random(36)

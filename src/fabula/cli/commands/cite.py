@@ -88,7 +88,7 @@ def command(
         # An answer over several collections cites documents of each.
         names = {each.document: each.collection or answer.collection for each in answer.citations}
         with open_collection(settings) as fabula:
-            owners = {id: fabula.library.collection(name) for id, name in names.items()}
+            owners = {id: fabula.app.collection(name) for id, name in names.items()}
             if format == "webannotation":
                 print_json(_citations(owners, answer))
                 return

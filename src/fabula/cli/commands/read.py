@@ -65,7 +65,7 @@ def command(document: str, at: str, until: str, as_json: bool, settings: Setting
     ):
         last, citation = match
         with open_collection(settings) as fabula:
-            collection = fabula.library.collection(citation.collection or last.collection)
+            collection = fabula.app.collection(citation.collection or last.collection)
             if at and citation.document != collection.document(document).id:
                 raise NotFound(f"[{number}] of the last answer is not in {document!r}.")
             read = collection.as_read(citation.document, until or last.until)
