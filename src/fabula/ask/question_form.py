@@ -363,10 +363,6 @@ class QuestionForm:
     def _pair_names(self) -> tuple[re.Pattern[str], ...]:
         return tuple(re.compile(_name_pattern(name)) for name in self.pair)
 
-    def names_pair(self, text: str) -> bool:
-        """Return whether a text names both of those whose relation is asked for."""
-        return bool(self.pair) and all(name.search(text) for name in self._pair_names)
-
     @cached_property
     def _definitions(self) -> tuple[tuple[float, re.Pattern[str]], ...]:
         name = _name_pattern(self.subject)
@@ -411,7 +407,7 @@ class QuestionForm:
                 default=0.0,
             )
         if self.asks is Asks.RELATION:
-            if not self.names_pair(sentence):
+            if not (self.pair and all(name.search(sentence) for name in self._pair_names)):
                 return 0.0
             return 1.0 if _RELATION_SIGN.search(sentence) else 0.5
         if self.wants_year:

@@ -370,7 +370,8 @@ class ResponseCache(ReplyCache):
 
     def save(self, rows: Sequence[CachedRow]) -> None:
         """Save rows, all or none; they replace others of the same keys."""
-        packed = [(*row, _pack(data)) for *row, data in rows]
+        # With the checksum that `zlib.decompress` checks; SQLite has none.
+        packed = [(*row, zlib.compress(data, 1)) for *row, data in rows]
 
         def save(connection: sqlite3.Connection) -> None:
             connection.executemany(INSERT, packed)
@@ -560,11 +561,6 @@ def _is_whole(key: object, kind: object, model: object, data: object) -> bool:
         return is_row and isinstance(data, bytes) and bool(zlib.decompress(data))
     except zlib.error:
         return False
-
-
-def _pack(data: bytes) -> bytes:
-    """Compress data with a checksum, which `zlib.decompress` checks; SQLite has none."""
-    return zlib.compress(data, 1)
 
 
 def _shrink(connection: sqlite3.Connection, pages: int = 0) -> None:

@@ -79,7 +79,7 @@ def read_collection(store: Store, collection: str) -> Iterator[tuple[str, Row]]:
     for document in find_document_ids(store, collection):
         for row in _pages(store, "core/find_whole_nodes", place | embedding, document):
             properties = {
-                name: _write_time(value)
+                name: {"time": value.iso_format()} if isinstance(value, DateTime) else value
                 for name, value in row["properties"].items()
                 if value is not None
             }
@@ -95,11 +95,6 @@ def read_collection(store: Store, collection: str) -> Iterator[tuple[str, Row]]:
                 yield "relationship", ends | {"properties": edge["properties"]}
     if _revision(store, collection) != revision:
         raise Changed("The collection was changed while it was read: export it again.")
-
-
-def _write_time(value: Any) -> Any:
-    """Return a point in time as {"time": "..."}: no property is such a value."""
-    return {"time": value.iso_format()} if isinstance(value, DateTime) else value
 
 
 def _read_time(value: Any) -> Any:

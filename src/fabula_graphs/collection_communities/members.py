@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from fabula.graph import Part
 from fabula.graphs.communities.labels import ENTITY
@@ -82,10 +82,6 @@ def join_bonds(
             target,
             " ".join(dict.fromkeys(bond.text for bond in group)),
             sum(bond.weight for bond in group),
-            _chunks(group),
+            tuple(dict.fromkeys(chunk for bond in group for chunk in bond.chunks)),
             tuple(sorted(bond.id for bond in group)),
         )
-
-
-def _chunks(bonds: Sequence[MemberRelation]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(chunk for bond in bonds for chunk in bond.chunks))

@@ -246,7 +246,7 @@ def without_thoughts(text: str) -> str:
 
 def split_thoughts(text: str) -> tuple[str, bool]:
     """Return a whole reply without its thoughts, and whether there were any."""
-    if not _may_have_thoughts(text):
+    if not (_MARK.search(text) or _STRIPPED_HARMONY.match(text) or _PROCESS.match(text)):
         return text, False
     in_json = _clean_json_strings(text)
     if in_json is not None:
@@ -254,10 +254,6 @@ def split_thoughts(text: str) -> tuple[str, bool]:
     thoughts = ThoughtFilter(hold=True)
     reply = thoughts._feed(text) + thoughts.finish()
     return reply, thoughts.has_thoughts
-
-
-def _may_have_thoughts(text: str) -> bool:
-    return bool(_MARK.search(text) or _STRIPPED_HARMONY.match(text) or _PROCESS.match(text))
 
 
 def _clean_json_strings(text: str) -> str | None:
