@@ -31,14 +31,7 @@ from fabula.ask.quotations.passage_quotes import write_quotes
 from fabula.ask.retrieve import RetrievalResult, retrieve
 from fabula.ask.scope import QuestionScope
 from fabula.errors import ModelError
-from fabula.graph.hits import (
-    Filters,
-    Hit,
-    Passage,
-    Quote,
-    locate,
-    name_place,
-)
+from fabula.graph.hits import Filters, Hit, Passage, Quote, locate, name_place
 from fabula.graph.installed import graph
 from fabula.graph.mode import ModeRun
 from fabula.graph.reading_place import ReadingPlace

@@ -47,15 +47,7 @@ from fabula.graph.structure import name_sections
 from fabula.load.source import DocumentSource
 from fabula.models.counted import Meter
 from fabula.models.parallel import TaskGroup
-from fabula.models.progress import (
-    BUILD,
-    PLAN,
-    READ_FILE,
-    SEND_BATCHES,
-    STORE,
-    WAIT,
-    Progress,
-)
+from fabula.models.progress import BUILD, PLAN, READ_FILE, SEND_BATCHES, STORE, WAIT, Progress
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store import Store

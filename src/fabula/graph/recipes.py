@@ -6,12 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from fabula.errors import NotFound
-from fabula.graph import (
-    TEXT,
-    Record,
-    differences,
-    fingerprint,
-)
+from fabula.graph import TEXT, Record, differences, fingerprint
 from fabula.graph.decisions import Decision, applicable_decisions
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graphs

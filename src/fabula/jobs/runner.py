@@ -29,16 +29,7 @@ from fabula.errors import (
 from fabula.export.annotation_formats import find_format, unpack_files
 from fabula.jobs.callers import Caller, Quotas
 from fabula.jobs.giving_way import GivingWay
-from fabula.jobs.job import (
-    OPEN,
-    Item,
-    JobState,
-    Kind,
-    StoredJob,
-    add_usage,
-    item_row,
-    job_row,
-)
+from fabula.jobs.job import OPEN, Item, JobState, Kind, StoredJob, add_usage, item_row, job_row
 from fabula.jobs.ledger import Ledger
 from fabula.jobs.progress import JobProgress
 from fabula.jobs.queue import Jobs

@@ -19,14 +19,7 @@ from fabula.ask.quotations.checked import CheckedQuotation, WeakCitation
 from fabula.ask.quotations.passage_quotes import quote_cited
 from fabula.ask.scope import QuestionScope
 from fabula.config.settings import Settings
-from fabula.graph.hits import (
-    Hit,
-    Passage,
-    Quote,
-    describe_place,
-    document_spans,
-    shown_fields,
-)
+from fabula.graph.hits import Hit, Passage, Quote, describe_place, document_spans, shown_fields
 from fabula.graph.trace import Trace, TraceStep
 from fabula.models.usage import Usage
 

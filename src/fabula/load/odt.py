@@ -15,12 +15,7 @@ from fabula.load.blocks import Block, Draft
 from fabula.load.headings import confirm, stated_title
 from fabula.load.left_out import count_characters
 from fabula.load.markup import Kind, blocks, elements, local_name, metadata
-from fabula.load.office import (
-    MAX_SECTION_LEVEL,
-    MAX_STYLE_CHAIN,
-    bookmark_mark,
-    heading_style,
-)
+from fabula.load.office import MAX_SECTION_LEVEL, MAX_STYLE_CHAIN, bookmark_mark, heading_style
 from fabula.load.paratext import remove_library_text
 from fabula.load.references import CONTEXT_CHARACTERS, mark_raised
 from fabula.load.stanzas import EMPTY, join_stanzas

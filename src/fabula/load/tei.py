@@ -15,15 +15,7 @@ from fabula.load.chapters import is_chapter_line, numeral_line
 from fabula.load.clean import one_line
 from fabula.load.headings import confirm
 from fabula.load.locators import line_mark, page_mark
-from fabula.load.markup import (
-    BREAK,
-    Kind,
-    TextRules,
-    attribute,
-    elements,
-    local_name,
-    read_blocks,
-)
+from fabula.load.markup import BREAK, Kind, TextRules, attribute, elements, local_name, read_blocks
 from fabula.load.wrap import rejoin
 
 ROOTS = ("TEI", "TEI.2", "teiCorpus", "teiCorpus.2")

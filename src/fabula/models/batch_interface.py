@@ -9,12 +9,7 @@ from typing import IO, Any
 from fabula.errors import BadReply, ModelError, TextRefused
 from fabula.models.endpoint.accepted import find_refused
 from fabula.models.endpoint.client import BROKEN, EndpointClient, Method
-from fabula.models.endpoint.errors import (
-    EndpointError,
-    ErrorResponse,
-    NamedModel,
-    requested_wait,
-)
+from fabula.models.endpoint.errors import EndpointError, ErrorResponse, NamedModel, requested_wait
 from fabula.models.endpoint.payload import Json, object_or_empty, reported_error
 from fabula.models.endpoint.retries import MAX_WAIT_SECONDS
 from fabula.models.endpoint.transport import MAX_ANSWER_BYTES, UnusableAnswer

@@ -19,13 +19,7 @@ from fabula.load.left_out import describe as describe_left_out
 from fabula.load.version import READING_VERSION
 from fabula.models.usage import Usage, describe_usage
 from fabula.operations.kit import Column, Mark, operation
-from fabula.operations.parameters import (
-    DryRun,
-    First,
-    ForVisitor,
-    Limit,
-    NamedDocument,
-)
+from fabula.operations.parameters import DryRun, First, ForVisitor, Limit, NamedDocument
 from fabula.text.folding import fold_name
 from fabula.text.names import quote_name, source_name
 from fabula.text.nouns import count_noun

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from fabula.errors import NotFound
-from fabula.graph.hits import (
-    Filters,
-    Hit,
-    describe_place,
-    locate,
-    read_hit,
-    shown_fields,
-)
+from fabula.graph.hits import Filters, Hit, describe_place, locate, read_hit, shown_fields
 from fabula.graph.installed import parent_statements
 from fabula.graph.queries import read_statement
 from fabula.operations.kit import Column, Until, operation

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from fabula.errors import BadValue
-from fabula.graph.explore import (
-    COLLECTION,
-    AnalystQuery,
-    parse_query,
-    query_names,
-    shipped_query,
-)
+from fabula.graph.explore import COLLECTION, AnalystQuery, parse_query, query_names, shipped_query
 from fabula.graph.statements import MAX_CHARACTERS
 from fabula.operations.kit import Asker, Column, operation
 from fabula.operations.parameters import OtherCollection

@@ -8,12 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from fabula.errors import BadValue, NotFound, did_you_mean
-from fabula.graph.annotations import (
-    MAX_LAYER_CHARACTERS,
-    Annotation,
-    AnnotationLayer,
-    LayerRecord,
-)
+from fabula.graph.annotations import MAX_LAYER_CHARACTERS, Annotation, AnnotationLayer, LayerRecord
 from fabula.graph.queries import read_statement
 from fabula.store.parts import lock_collection, refuse_long_line
 from fabula.text.ids import digest

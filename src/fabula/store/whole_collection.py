@@ -21,13 +21,7 @@ from fabula.store import Store, schema
 from fabula.store.document_ids import find_document_ids
 from fabula.store.embedding_space import IMPORTING, Space, refuse_reembedding
 from fabula.store.locks import ProcessLock, process_lock
-from fabula.store.parts import (
-    DOCUMENT,
-    IDENTIFIER,
-    lock_collection,
-    lock_prefix,
-    make_run_name,
-)
+from fabula.store.parts import DOCUMENT, IDENTIFIER, lock_collection, lock_prefix, make_run_name
 from fabula.store.rows import decode_vector, encode_vector, read_space
 from fabula.text.names import quote_name
 

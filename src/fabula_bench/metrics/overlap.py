@@ -6,13 +6,7 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any
 
-from fabula_bench.metrics.measure import (
-    Metric,
-    Scoring,
-    nonempty,
-    remove_citations,
-    score_nearest,
-)
+from fabula_bench.metrics.measure import Metric, Scoring, nonempty, remove_citations, score_nearest
 
 if TYPE_CHECKING:
     from rouge_score.rouge_scorer import RougeScorer

@@ -14,10 +14,7 @@ from itertools import pairwise
 from fabula.graph import Gap, Part
 from fabula.graph.builds import Build, Start
 from fabula.graph.calls import batches
-from fabula.graph.extraction import (
-    ExtractionCalls,
-    ModelQuestion,
-)
+from fabula.graph.extraction import ExtractionCalls, ModelQuestion
 from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.entities.labels import ENTITY

@@ -8,14 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fabula.graph import Edge, Node
-from fabula.graph.counts import (
-    DROPPED,
-    RECORDS,
-    DroppedRecords,
-    count_dropped,
-    list_counts,
-    means,
-)
+from fabula.graph.counts import DROPPED, RECORDS, DroppedRecords, count_dropped, list_counts, means
 from fabula.graph.extraction import MALFORMED, OVERLONG, SURPLUS, UNPRINTED, WindowReplies
 from fabula_graphs.discourse.labels import EVENT, IS, LINK, TERM
 from fabula_graphs.discourse.questions import (

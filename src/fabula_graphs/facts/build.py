@@ -10,11 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from fabula.graph.builds import Build
-from fabula.graph.extraction import (
-    ExtractionCalls,
-    TextWindow,
-    window_gap,
-)
+from fabula.graph.extraction import ExtractionCalls, TextWindow, window_gap
 from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.models.roles import ModelProfile

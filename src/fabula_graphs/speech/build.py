@@ -6,14 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fabula.graph.builds import Build
-from fabula.graph.extraction import (
-    MODEL,
-    RULES,
-    ExtractionCalls,
-    Records,
-    WindowReplies,
-    own_id,
-)
+from fabula.graph.extraction import MODEL, RULES, ExtractionCalls, Records, WindowReplies, own_id
 from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.models.roles import ModelProfile

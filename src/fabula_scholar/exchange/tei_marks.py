@@ -23,14 +23,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
-from fabula.graph.annotations import (
-    ENTITY,
-    HIGHLIGHT,
-    NOTE,
-    QUOTATION,
-    TAG,
-    Annotation,
-)
+from fabula.graph.annotations import ENTITY, HIGHLIGHT, NOTE, QUOTATION, TAG, Annotation
 from fabula.load import tei, tei_words
 from fabula.load.locators import without_marks
 from fabula.load.markup import attribute, elements, local_name

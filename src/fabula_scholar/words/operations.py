@@ -20,9 +20,7 @@ from fabula_scholar.words.concordance import (
     WordText,
     is_function_word,
 )
-from fabula_scholar.words.concordance import (
-    ngrams as runs_of_words,
-)
+from fabula_scholar.words.concordance import ngrams as runs_of_words
 from fabula_scholar.words.corpus import Corpus, CorpusText, read_corpus, read_reference
 
 if TYPE_CHECKING:

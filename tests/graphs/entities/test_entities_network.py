@@ -12,12 +12,7 @@ from hypothesis import strategies as some
 from scipy.sparse import csr_array
 
 from casts import network
-from fabula.graphs.entities.network import (
-    columns_of,
-    pagerank,
-    per_chunk,
-    within,
-)
+from fabula.graphs.entities.network import columns_of, pagerank, per_chunk, within
 from fabula.text.ranking import Scores
 
 EDGES = list[tuple[int, int, float]]

@@ -30,12 +30,7 @@ from fabula.graphs.communities.mapping import (
 from fabula.graphs.communities.options import DivisionOptions, Options
 from fabula.graphs.communities.part_facts import CommunityReplies, count_facts
 from fabula.graphs.communities.reports import REPORTING, ask_report
-from fabula.graphs.communities.values import (
-    Claim,
-    Community,
-    CommunityReport,
-    MemberNetwork,
-)
+from fabula.graphs.communities.values import Claim, Community, CommunityReport, MemberNetwork
 from fabula.models.roles import ModelProfile
 
 # What later calls depend on goes first.

@@ -13,13 +13,7 @@ from fabula.graph.decisions import Decision
 from fabula.graphs.entities import ids
 from fabula.graphs.entities.corrections import DECIDED, EntityDraft, apply_corrections
 from fabula.graphs.entities.decided_pairs import DecidedPairs
-from fabula.graphs.entities.names import (
-    has_capital,
-    lower_name,
-    name_key,
-    name_titles,
-    titled_key,
-)
+from fabula.graphs.entities.names import has_capital, lower_name, name_key, name_titles, titled_key
 from fabula.graphs.entities.plays import is_of_scene
 from fabula.graphs.entities.resolve import (
     PERSON,

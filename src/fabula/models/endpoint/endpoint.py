@@ -29,11 +29,7 @@ from fabula.models.endpoint.errors import (
 from fabula.models.endpoint.learned import LearnedBehaviour
 from fabula.models.endpoint.parameters import Parameters
 from fabula.models.endpoint.payload import Json, ends_reply, has_content, reported_error
-from fabula.models.endpoint.retries import (
-    MAX_WAIT_SECONDS,
-    EndpointRetries,
-    UnusableAnswerError,
-)
+from fabula.models.endpoint.retries import MAX_WAIT_SECONDS, EndpointRetries, UnusableAnswerError
 from fabula.models.endpoint.transport import UnusableAnswer
 from fabula.models.limiter import Limiter, RetryPolicy
 from fabula.models.purpose import Purpose

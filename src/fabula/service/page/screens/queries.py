@@ -17,11 +17,7 @@ from fabula.graph.hits import NO_LIMIT
 from fabula.graph.statements import MAX_CHARACTERS
 from fabula.library.collection import Collection
 from fabula.operations.kit import find_operation
-from fabula.operations.queries import (
-    QueryDescription,
-    QueryParameter,
-    QueryResult,
-)
+from fabula.operations.queries import QueryDescription, QueryParameter, QueryResult
 from fabula.service.core.errors import status_of
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_cross_site
