@@ -60,11 +60,7 @@ _SETS: Mapping[str, _Set] = {
     ),
     "squality": _Set(squality.RELEASE, squality.PARTS, squality.read, "dev", squality.PARTS),
     "graphrag-bench": _Set(
-        graphragbench.RELEASE,
-        graphragbench.PARTS,
-        graphragbench.read,
-        "novel",
-        graphragbench.PARTS,
+        graphragbench.RELEASE, graphragbench.PARTS, graphragbench.read, "novel", graphragbench.PARTS
     ),
     "own": _Set(own.RELEASE, (), own.read),
 }
