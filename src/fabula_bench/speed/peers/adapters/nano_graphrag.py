@@ -47,9 +47,7 @@ class Peer:
             best_model_func=complete,
             cheap_model_func=complete,
             embedding_func=EmbeddingFunc(
-                embedding_dim=int(os.environ["PEER_DIMENSIONS"]),
-                max_token_size=8192,
-                func=embedded,
+                embedding_dim=int(os.environ["PEER_DIMENSIONS"]), max_token_size=8192, func=embedded
             ),
         )
 
