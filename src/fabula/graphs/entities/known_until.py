@@ -94,15 +94,12 @@ def read_known(
     return {row["id"]: _known(row) for row in rows}
 
 
-def list_entities(
-    store: GraphReader, filters: Filters, *, type: str = "", limit: int
-) -> list[dict[str, Any]]:
+def list_entities(store: GraphReader, filters: Filters, *, limit: int) -> list[dict[str, Any]]:
     """Return the entities of a collection or a document, those with most mentions first.
 
     Args:
         store: The graph, as the reader knows it.
         filters: The collection, and the document if it is only one.
-        type: Only entities of this type; '' for all.
         limit: How many to return.
 
     """
@@ -110,7 +107,6 @@ def list_entities(
         read_statement("entities/find_cast"),
         filters,
         document=filters.document,
-        type=type,
         limit=ALL_ROWS if store.place else limit,
     )
     if not store.place:
