@@ -10,7 +10,6 @@ from __future__ import annotations
 import fnmatch
 import itertools
 import json
-import logging
 import os
 import re
 import tomllib
@@ -52,7 +51,6 @@ if typing.TYPE_CHECKING:
     from fabula.models.prices import Cost
     from fabula.models.usage import Usage
 
-LOG = logging.getLogger("fabula")
 FILE = "fabula.toml"
 PREFIX = "FABULA_"
 PRESETS = "presets.toml"

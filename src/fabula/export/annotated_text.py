@@ -17,7 +17,7 @@ from fabula.graph.findings import Findings
 from fabula.text.anchoring import quote_at
 from fabula.text.document import Document
 
-ENTITIES, QUOTATIONS, EVENTS, ANSWER = "entities", "quotations", "events", "answer"
+ENTITIES, QUOTATIONS, EVENTS = "entities", "quotations", "events"
 FOUND = (ENTITIES, QUOTATIONS, EVENTS)
 """What the graphs of a document found; besides there are its layers of annotations."""
 

@@ -17,7 +17,6 @@ from fabula.text.sentences import spans
 
 MAX_QUOTED_CHARACTERS = 2_000
 """Of a longer passage only the place is written: it is what a summary rests on, not a quotation."""
-ANSWER_URN = "urn:fabula:answer:"
 
 
 class CitedWords(NamedTuple):
@@ -110,7 +109,7 @@ def make_citation(number: int, words: TextQuote, question: str, citing: str = ""
 
 def citations_json(question: str, cited: Sequence[CitedWords]) -> dict[str, Any]:
     """Return what is cited, of any documents, as an AnnotationCollection with a single page."""
-    name = f"{ANSWER_URN}{digest(6, 'answer', question)}"
+    name = f"urn:fabula:answer:{digest(6, 'answer', question)}"
     items = [annotation_of(document, language, each) for document, language, each in cited]
     return {
         "@context": CONTEXT,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-DROPPED, MEAN, RECORDS = "dropped_", "mean_", "records"
+DROPPED, RECORDS = "dropped_", "records"
 
 
 def count_dropped(reasons: Mapping[str, int]) -> Counter[str]:

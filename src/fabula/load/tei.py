@@ -98,8 +98,6 @@ _NUMBERED = frozenset(
 """Types of divisions that are called by type and number, as 'Book 9', if they have no heading."""
 _BETWEEN_HEADS = frozenset(("cb", "fw", "lb", "milestone", "pb"))
 """What may stand between the number and the title of a division."""
-_LINE_BREAK = "lb"
-_SEGMENT = "seg"
 _PAGE_PREFIX = re.compile(r"(?:pp?|pag|page|seite|s)\b[. ]*(?=\w)|[\[\](){}]", re.IGNORECASE)
 _MAX_LINE_GAP = 25
 """Editions number each fifth or tenth line, or each that begins a page."""
@@ -308,8 +306,8 @@ def _join_heads(root: Element) -> None:
             else:
                 division.remove(child)
                 # The break that the heading's lines are divided by.
-                child.tag = _SEGMENT
-                first.append(Element(_LINE_BREAK))
+                child.tag = "seg"
+                first.append(Element("lb"))
                 first.append(child)
                 child.tail = None
 

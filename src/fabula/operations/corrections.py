@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from fabula.graph.entries import Entry
     from fabula.library.collection import Collection
 
-ENTITIES = "entities"
 GROUP = "Corrections"
 Hidden = Column(is_shown=False)
 Later = Annotated[
@@ -240,7 +239,7 @@ def correct(
     document: Document = "",
     graph: Annotated[
         str, Field(max_length=200, description="the graph that it is about")
-    ] = ENTITIES,
+    ] = "entities",
     later: Later = False,
     by: Who = "",
 ) -> Corrected:

@@ -703,7 +703,6 @@ class Table:
 
 
 PLACE = ("document", "start", "end")
-TITLE = "title"
 
 
 def make_table(result: Any) -> Table:
@@ -719,7 +718,7 @@ def make_table(result: Any) -> Table:
         columns = list(_columns(_row_type(type(result))))
     documents = {row.document for row in result.rows if hasattr(row, "document")}
     if len(documents) == 1:
-        columns = [column for column in columns if column.name != TITLE]
+        columns = [column for column in columns if column.name != "title"]
     not_facts = ("rows", "total", "next", "columns")
     about = [each for each in _columns(type(result)) if each.name not in not_facts]
     facts = {each.title: getattr(result, each.name) for each in about}

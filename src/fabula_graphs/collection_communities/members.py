@@ -10,8 +10,6 @@ from fabula.graphs.communities.labels import ENTITY
 from fabula.graphs.communities.values import Member, MemberRelation
 from fabula.graphs.entities.across_documents import DocumentEntity, group_across_documents
 
-IDENTITY = "Identity"
-
 
 def find_members(parts: Iterable[Part], identities: Part | None) -> dict[str, str]:
     """Find which entities are one member of the network.
@@ -32,7 +30,7 @@ def find_members(parts: Iterable[Part], identities: Part | None) -> dict[str, st
     decided = {
         member: node.id
         for node in (identities.nodes if identities else ())
-        if node.label == IDENTITY
+        if node.label == "Identity"
         for member in node.properties["members"]
     }
     member_of: dict[str, str] = {}

@@ -27,7 +27,6 @@ from fabula_graphs.facts.stating import ask_statements, prove
 from fabula_graphs.facts.values import FactStatement
 
 STATE_PRIORITY, NORMALISE_PRIORITY = range(1, 3)
-ENTITIES = "entities"
 
 
 @keep_replies
@@ -46,7 +45,7 @@ def build(
 
     """
     ontology = read_ontology(options.ontology)
-    entities = NamedEntities.of(text.below[ENTITIES])
+    entities = NamedEntities.of(text.below["entities"])
     language = text.document.language
     calls = ExtractionCalls(models, work)
     misnumbered: Counter[str] = Counter()

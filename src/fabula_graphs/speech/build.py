@@ -24,7 +24,6 @@ from fabula_graphs.speech.values import READ, Placed, Quotation, Spoken
 from fabula_graphs.speech.words import SpeechWords, has_words, words_of
 
 READ_PRIORITY = 1
-ENTITIES = "entities"
 
 
 @keep_replies
@@ -43,7 +42,7 @@ def build(
     """
     language = text.document.language
     words = words_of(language)
-    below = text.below.get(ENTITIES)
+    below = text.below.get("entities")
     persons = (
         Persons.of_entities(below, words)
         if below

@@ -25,8 +25,6 @@ from fabula.graphs.entities.network import Links, Network, make_network, per_chu
 from fabula.text.document import Vector
 from fabula.text.ranking import Scores, scale
 
-RECORDS = ("entity", "relation", "triple", "fact")
-"""The kinds of hits that are printed records, and not text of the book."""
 STATED = ("triple", "fact")
 """The kinds of elements that are facts as HippoRAG means them: triples, and typed facts."""
 NAMESAKES = 4

@@ -31,8 +31,6 @@ router = APIRouter()
 FORMAT_PARAMETER = "as"
 Name = Annotated[str, Query(max_length=200)]
 Format = Annotated[Literal["", "csv", "json"], Query(alias=FORMAT_PARAMETER)]
-BROWSER = "Neo4j Browser"
-DOCUMENT = "document"
 MIN_HEADING = 12
 """Characters of a query's heading; a shorter beginning of its purpose says too little."""
 LINKED_COLUMNS = ("title", "section", "text")
@@ -172,7 +170,7 @@ def _describe(query: QueryDescription) -> dict[str, Any]:
     head, _, rest = query.purpose.rstrip(".").partition(": ")
     if len(head) < MIN_HEADING:
         head, rest = query.purpose.rstrip("."), ""
-    draws_picture = BROWSER in query.purpose
+    draws_picture = "Neo4j Browser" in query.purpose
     return {"name": query.name, "head": head, "rest": rest, "draws_picture": draws_picture}
 
 
@@ -193,7 +191,7 @@ def _field(
     )
     if value == str(NO_LIMIT):
         value = ""  # The end of all texts: a number that tells a reader nothing.
-    is_document = parameter.name == DOCUMENT
+    is_document = parameter.name == "document"
     return {
         "name": parameter.name,
         "value": value,
