@@ -344,7 +344,6 @@ class QuestionForm:
         pair: Of a relation, the two that it is between, without titles; otherwise empty.
         is_thing: Of a definition, whether it asks "what", not "who": the book may print a thing
             with a capital or without.
-
     """
 
     asks: Asks = Asks.OTHER
@@ -492,7 +491,6 @@ def find_verb_forms(question: str, names: Iterable[str]) -> dict[str, str]:
     Args:
         question: The question.
         names: Names in it, which are no verbs: Mr. Hide hides nothing.
-
     """
     return _find_standing_for(question, names, _verb_forms())
 

@@ -44,7 +44,6 @@ def cite_quotes(quotes: Iterable[Quote], question: str, answer: str) -> list[Cit
         quotes: The passages, with the stretches of each that are meant.
         question: The question.
         answer: The answer that cites them.
-
     """
     every = list(quotes)
     numbers = {quote.number for quote in every}
@@ -78,7 +77,6 @@ def words_at(text: str, start: int, end: int, offset: int) -> TextQuote:
         start: The first character of the words in it.
         end: The one after their last.
         offset: The character of the document with which the part begins.
-
     """
     if end - start > MAX_QUOTED_CHARACTERS:
         return TextQuote("", start=offset + start, end=offset + end)
@@ -93,7 +91,6 @@ def make_citation(number: int, words: TextQuote, question: str, citing: str = ""
         words: The cited words.
         question: The question that was answered.
         citing: The sentences of the answer that cite them; '' if they are not known.
-
     """
     place = f"{words.start}-{words.end}"
     return Annotation(

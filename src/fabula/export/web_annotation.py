@@ -137,7 +137,6 @@ def read_annotations(data: bytes, source: str, document: str = "") -> list[Annot
 
     Raises:
         LoadError: It is no JSON, or has no annotations.
-
     """
     try:
         content = json.loads(data)

@@ -44,7 +44,6 @@ class DroppedRecords:
             unfit for what it is asked.
         sentence: Names the {count} that was left out, of how many {records}, for which {reasons}.
         others: What else is reported, by the name of the fact that has the {count}.
-
     """
 
     reasons: Mapping[str, str]

@@ -96,7 +96,6 @@ class Runner:
     Args:
         services: What running jobs needs of the service.
         takes_others: Whether jobs are taken that other processes have added.
-
     """
 
     def __init__(self, services: JobServices, *, takes_others: bool = True) -> None:
@@ -259,7 +258,6 @@ class JobRun:
         stop: Ends the job soon once it is set.
         is_releasing: Returns whether the process stops or pauses, so that the job is to be left for
             later.
-
     """
 
     def __init__(

@@ -62,7 +62,6 @@ def read(data: bytes, source: str, limit: int) -> Draft:
 
     Raises:
         LoadError: It is broken, protected, or would unpack to more than `limit` bytes.
-
     """
     archive = Archive(io.BytesIO(data), source, limit, "ODT")
     manifest = "META-INF/manifest.xml"
@@ -207,7 +206,6 @@ class _Styles:
         levels: The levels of the styles of headings.
         hidden: The styles whose text is hidden.
         raised: The styles whose text is raised.
-
     """
 
     def __init__(self, roots: Sequence[Element]) -> None:

@@ -142,7 +142,6 @@ class _Line:
         is_apart: Whether there is a gap above it, or its type is of another size.
         is_indented: Whether it begins right of the lines of its column.
         mark: The mark of the page whose top it is.
-
     """
 
     text: str

@@ -177,7 +177,6 @@ class _Edition:
 
     Attributes:
         removed: The characters that were removed from the tree, by what they are.
-
     """
 
     def __init__(self, root: Element) -> None:

@@ -25,7 +25,6 @@ class InterfaceRefused(ModelError):
     Args:
         message: What happened.
         status: The HTTP status; 0 if no answer came.
-
     """
 
     def __init__(self, message: str, status: int) -> None:
@@ -79,7 +78,6 @@ class BatchInterface:
         Raises:
             InterfaceRefused: It was refused, or not answered.
             Stopped: The purpose was stopped.
-
         """
 
         def send() -> bytes:
@@ -92,7 +90,6 @@ class BatchInterface:
 
         Raises:
             InterfaceRefused: It was refused, or not answered.
-
         """
 
         def send() -> bytes:

@@ -119,7 +119,6 @@ def chat_key(endpoint: str, model: str, prompt: Prompt) -> bytes:
         endpoint: The endpoint's checked URL: a name may stand for two models at two endpoints.
         model: The model's name.
         prompt: What the model is asked.
-
     """
     schema = _schema_json(prompt.schema) if prompt.schema else None
     # What changes a reply is in the key, and nothing else: prices, time limits and the number of
@@ -183,7 +182,6 @@ class CacheInfo:
         models: The number of replies and vectors of each model.
         bytes: The size on the disk, including damaged files that were set aside.
         damaged: The damaged files.
-
     """
 
     path: Path
@@ -224,7 +222,6 @@ class ReplyCache(ABC):
 
         Raises:
             Stopped: `stop` was set while the thread waited.
-
         """
         stop = stop or Stop()
         # Locks of this process only: two processes that ask the same thing at once both pay for it.
@@ -299,7 +296,6 @@ class ResponseCache(ReplyCache):
         Args:
             folder: The folder.
             max_bytes: Beyond this size the oldest vectors are evicted, then the oldest replies.
-
         """
         super().__init__()
         self._path = folder / FILE
@@ -341,7 +337,6 @@ class ResponseCache(ReplyCache):
 
         Raises:
             OSError: A file can't be deleted.
-
         """
         self.close()
         for file in self._files():

@@ -70,7 +70,6 @@ def passage(collection: Collection, passage: PassageId, until: Until = "") -> Pa
 
     Raises:
         NotFound: There is no such passage or place.
-
     """
     read = _as_read(collection, passage, until)
     store = read.store
@@ -140,7 +139,6 @@ def neighbours(
 
     Raises:
         NotFound: There is no such passage or place.
-
     """
     read = _as_read(collection, passage, until)
     store = read.store
@@ -219,7 +217,6 @@ class OutlinedSummary:
         above: The id of the summary that it is below: of those that are made from it, the one in
             which it has the greatest weight. '' at the top.
         members: The passages that it is made from, if these were requested.
-
     """
 
     document: Annotated[str, Hidden]
@@ -273,7 +270,6 @@ def outline(
 
     Raises:
         NotFound: There is no such document.
-
     """
     entry = collection.document(document)
     rows = collection.store.read(

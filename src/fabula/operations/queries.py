@@ -50,7 +50,6 @@ class QueryDescription:
         parameters: Its parameters, but for the collection.
         no_rows: Why it may find nothing.
         statement: Its Cypher, if that was requested.
-
     """
 
     name: str
@@ -117,7 +116,6 @@ class QueryResult:
             relationships}.
         cut_by: Which limit left rows out: "rows" or "bytes"; None if they are complete.
         why: Why there may be no rows; '' if there are some.
-
     """
 
     columns: tuple[str, ...]
@@ -160,7 +158,6 @@ def cypher(
         BadValue: A parameter is unknown or missing.
         NotFound: There is no query of that name, or no such document.
         StoreError: Neo4j refuses it, or it takes too long.
-
     """
     if COLLECTION in parameters:
         raise BadValue("The collection is given already: leave out the parameter `collection`.")
@@ -203,7 +200,6 @@ def run_cypher(
     Raises:
         NotFound: There is no such collection.
         StoreError: Neo4j refuses it, or it takes too long.
-
     """
     from fabula.store.user_query import run_user_query
 

@@ -53,7 +53,6 @@ def read_layers(
 
     Raises:
         NotFound: There is no layer of this name.
-
     """
     place = {"collection": collection, "document": document}
     with store.session() as session:
@@ -80,7 +79,6 @@ def edit_layer(
     Raises:
         BadValue: The name is too long, or there are too many annotations.
         NotFound: The document was removed.
-
     """
     refuse_long_line(name)
     if not name.strip() or len(name) > MAX_LAYER_CHARACTERS:

@@ -95,7 +95,6 @@ def explain_errors(name: str) -> Iterator[None]:
     Raises:
         BadValue: A parameter is a number or a text that Neo4j can't be sent.
         StoreError: The server refuses, fails or can't be reached.
-
     """
     try:
         yield

@@ -50,7 +50,6 @@ def read_collection(store: Store, collection: str) -> Iterator[tuple[str, Row]]:
         Changed: The collection was changed meanwhile.
         NotFound: It has no documents.
         SpaceError: It is being re-embedded.
-
     """
     revision = _revision(store, collection)
     space = store.space(collection)
@@ -136,7 +135,6 @@ def write_collection(
     Raises:
         SpaceError: The collection is there already.
         StoreError: Rows do not belong together, or another process is importing the collection.
-
     """
     store.make_schema()
     run = make_run_name(collection)

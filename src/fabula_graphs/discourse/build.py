@@ -53,7 +53,6 @@ def build(
     Raises:
         ModelError: The model can't be asked.
         SettingsError: `senses` or `demonstrations` names no set.
-
     """
     language = text.document.language
     senses = read_senses(options.senses)
@@ -93,7 +92,6 @@ class KeptLinks:
         senses: The digest of the set.
         known: What the build before kept.
         answers: What this one keeps: by the key of a pair its link as JSON, or '' for none.
-
     """
 
     senses: str

@@ -42,7 +42,6 @@ def build(
     Raises:
         ModelError: The model can't be asked.
         SettingsError: `ontology` or `demonstrations` names no set.
-
     """
     ontology = read_ontology(options.ontology)
     entities = NamedEntities.of(text.below["entities"])

@@ -62,7 +62,6 @@ def rank(near: Mapping[str, float], sources: Sequence[Mapping[str, Any]]) -> dic
     Args:
         near: The cosine of each fact, by id.
         sources: The ids of the chunks that state each fact: rows of `id` and `sources`.
-
     """
     shares: dict[str, list[float]] = {}
     for row in sources:

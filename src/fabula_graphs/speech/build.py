@@ -38,7 +38,6 @@ def build(
 
     Raises:
         ModelError: The model can't be asked.
-
     """
     language = text.document.language
     words = words_of(language)

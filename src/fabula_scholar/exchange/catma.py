@@ -159,7 +159,6 @@ def read_catma(files: Mapping[str, bytes], document: Document) -> Sequence[Annot
 
     Raises:
         LoadError: A file is no XML, or not as CATMA writes it.
-
     """
     places = Utf16Places(document.text)
     quotes = QuoteReader(document.text)

@@ -102,7 +102,6 @@ def read_tei(files: Mapping[str, bytes], document: Document) -> Sequence[Annotat
 
     Raises:
         LoadError: A file is no TEI, or marks too much.
-
     """
     annotations: list[Annotation] = []
     for name, data in files.items():

@@ -66,7 +66,6 @@ class QuotationCheck:
 
     Attributes:
         setting: What is done with quotations.
-
     """
 
     def __init__(
@@ -85,7 +84,6 @@ class QuotationCheck:
             filters: The documents that are asked.
             context: The passages that the answer is given to read.
             structures: The structures of their documents.
-
         """
         self.setting = setting
         self._store = store
@@ -117,7 +115,6 @@ class QuotationCheck:
             context: The passages that it was given to read.
             quotes: Without a chat model, the passages that it consists of.
             stripped: How many characters of white space were before the text.
-
         """
         if self.setting == "off":
             return CheckedAnswer()
@@ -138,7 +135,6 @@ class QuotationCheck:
 
         Raises:
             StoreError: The graph can't be read.
-
         """
         return [checked for _, checked in self._check(text, find_quoted(text), context)]
 

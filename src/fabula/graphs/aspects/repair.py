@@ -40,7 +40,6 @@ def repair(
 
     Returns:
         Clusters in text order of their first members.
-
     """
     place = {node.id: position for position, node in enumerate(nodes)}
     clusters, touched = _remaining_clusters(previous, place)

@@ -49,7 +49,6 @@ def build(
 
     Raises:
         ModelError: The model can't be asked.
-
     """
     labels = Labels()
     part = text.below[ENTITIES]
@@ -86,7 +85,6 @@ class CommunityBuilder:
             from, where its replies are not kept.
         reports: Those that there are, by the ids of their communities.
         replies: What a model replied in this build.
-
     """
 
     calls: ExtractionCalls

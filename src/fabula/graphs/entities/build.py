@@ -63,7 +63,6 @@ def build(
     Raises:
         ModelError: The model can't be asked.
         SettingsError: The types, demonstrations or decisions on names can't be read.
-
     """
     decisions = read_decided_pairs(options.keep_apart, options.join)
     placeholders = EntityPlaceholders.of_means(known.means, options.description_tokens)

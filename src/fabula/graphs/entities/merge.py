@@ -70,7 +70,6 @@ class ResolvedMentions:
         Returns:
             Entities and relations, each ordered by ids, and their mentions in text order. An
             entity has each of its mentions, several of a chunk where there are several.
-
         """
         groups = self.resolution.groups
         by_group = _mentions_by_group(self.mentions, self.forms, self.resolution)
@@ -96,7 +95,6 @@ def resolve_mentions(
         language: The language of the document, an ISO 639-1 code.
         decisions: What a person decided of names.
         ordinary: Words that the text has in lower case; none is taken for a misspelt name.
-
     """
     whole_and_split = (
         part for mention in extraction.mentions for part in _split(mention, decisions.keep_apart)

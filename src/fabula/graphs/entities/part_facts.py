@@ -57,7 +57,6 @@ class EntityReplies:
         stated: Of the facts of windows; None where it was not asked for them.
         merged: The descriptions that it made of many statements.
         retyped: How many entities had a type that is not listed.
-
     """
 
     extracted: WindowReplies[ExtractedRecords] = field(default_factory=WindowReplies)

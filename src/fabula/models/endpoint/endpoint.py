@@ -66,7 +66,6 @@ class Endpoint:
 
         Raises:
             SettingsError: The URL or the key can't be used.
-
         """
         address, key = EndpointAddress.of(base_url), validate_key(api_key)
         self._client = EndpointClient(address, key, patience.timeout)
@@ -114,7 +113,6 @@ class Endpoint:
         Raises:
             ModelError: The call failed for good. It is a BadReply where the next one may succeed.
             Stopped: The purpose was stopped.
-
         """
         role, purpose = call.role, call.purpose
         path = self._client.path(call.path, role)

@@ -97,7 +97,6 @@ class ThoughtFilter:
         has_thoughts: Whether there were thoughts until now.
         is_leaked: Whether thoughts were passed on, because their closing tag came alone, and after
             a beginning that did not look like thoughts.
-
     """
 
     def __init__(self, *, hold: bool = False) -> None:
@@ -105,7 +104,6 @@ class ThoughtFilter:
 
         Args:
             hold: Pass nothing on before the end, as the closing tag may come alone.
-
         """
         self.has_thoughts = self.is_leaked = False
         self._hold = hold
