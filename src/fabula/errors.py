@@ -48,7 +48,6 @@ class FabulaError(Exception):
             what to do, without commands and options.
         advice: The commands, options or settings that help at a command line, as sentences of
             their own.
-
     """
 
     def __init__(self, message: str = "", *, advice: str = "") -> None:
@@ -114,7 +113,6 @@ class Refused(StoreError):
     Args:
         why: The reason, without a full stop.
         instead: How the reason goes on at a command line, as ": --write allows it".
-
     """
 
     def __init__(self, why: str, instead: str = "") -> None:
@@ -182,7 +180,6 @@ class Conflict(FabulaError):
     Args:
         message: What does not fit, and what would.
         state: The state, if it has a name.
-
     """
 
     def __init__(self, message: str, *, state: str = "") -> None:

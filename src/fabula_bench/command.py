@@ -175,11 +175,7 @@ def run_suite(
 
 
 def _run_gold(
-    out: Path | None,
-    data: Path | None,
-    limit: int | None,
-    texts: int | None,
-    given: dict[str, Any],
+    out: Path | None, data: Path | None, limit: int | None, texts: int | None, given: dict[str, Any]
 ) -> None:
     """Measure the graphs on gold annotations, and print the figures."""
     from fabula_bench.gold import GOLD

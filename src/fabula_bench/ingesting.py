@@ -43,7 +43,6 @@ def ingest_texts(
 
     Raises:
         ReplyPending: Texts wait for batches.
-
     """
     sources = []
     for text in texts:

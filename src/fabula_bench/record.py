@@ -18,15 +18,7 @@ from fabula.models.usage import Usage, sum_usage
 from fabula_bench.log import PEER, RUN, Log, read_json, replace_file
 from fabula_bench.model import DataSet
 from fabula_bench.plan import BenchRun, TestedSystem, models, version_info
-from fabula_bench.report.about import (
-    Data,
-    Measure,
-    Run,
-    RunQuestion,
-    Stage,
-    SweepPoint,
-    System,
-)
+from fabula_bench.report.about import Data, Measure, Run, RunQuestion, Stage, SweepPoint, System
 from fabula_bench.scoring import RunMetrics
 from fabula_bench.suite import Suite
 

@@ -46,7 +46,6 @@ class Quotation:
         speaker_id: The id of the speaker's entity; None without one.
         addressee_id: That of the addressee.
         id: The id of the quotation.
-
     """
 
     document: Annotated[str, Hidden]
@@ -105,7 +104,6 @@ def speech(
 
     Raises:
         NotFound: The graph has not been built, or there is no such document.
-
     """
     known = collection.filters(document)
     statement = read_statement("fabula_graphs/speech/find_said")
@@ -153,7 +151,6 @@ class Fact:
         subject_id: The id of the subject's entity; None without one.
         object_id: That of the object.
         id: The id of the fact.
-
     """
 
     document: Annotated[str, Hidden]
@@ -214,7 +211,6 @@ def facts(
 
     Raises:
         NotFound: The graph has not been built, or there is no such document.
-
     """
     known = collection.filters(document)
     statement = read_statement("fabula_graphs/facts/find_facts")

@@ -48,7 +48,6 @@ class TypedRows:
         facts: Rows of `cypher/fabula_graphs/facts/find_facts.cypher`.
         events: Rows of `cypher/fabula_graphs/discourse/find_events.cypher`.
         links: Rows of `cypher/fabula_graphs/discourse/find_links.cypher`.
-
     """
 
     facts: Sequence[Mapping[str, Any]] = ()

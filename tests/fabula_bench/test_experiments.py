@@ -27,16 +27,8 @@ from fabula_bench.data import NAMES, has_part
 from fabula_bench.log import RESULTS, Log, lock_folder
 from fabula_bench.metrics import names
 from fabula_bench.model import BenchQuestion, DataSet, Result, Text
-from fabula_bench.plan import (
-    limit_questions,
-    plan_systems,
-    version_info,
-)
-from fabula_bench.suite import (
-    DataOverrides,
-    read_suite,
-    shipped_suites,
-)
+from fabula_bench.plan import limit_questions, plan_systems, version_info
+from fabula_bench.suite import DataOverrides, read_suite, shipped_suites
 
 if TYPE_CHECKING:  # pytest would take the class for a test
     from fabula_bench.plan import TestedSystem

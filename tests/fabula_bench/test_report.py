@@ -21,15 +21,7 @@ from fabula.models.prices import Price
 from fabula.models.usage import Usage
 from fabula_bench.model import Result
 from fabula_bench.report import markdown, write_report
-from fabula_bench.report.about import (
-    Data,
-    Measure,
-    Run,
-    RunQuestion,
-    Stage,
-    SweepPoint,
-    System,
-)
+from fabula_bench.report.about import Data, Measure, Run, RunQuestion, Stage, SweepPoint, System
 from fabula_bench.report.charts import BAR_CHARACTERS
 from fabula_bench.report.published import read_published
 

@@ -27,13 +27,7 @@ from fabula.jobs.ledger import Ledger
 from fabula.jobs.queue import QUEUE_BATCH, Jobs
 from fabula.jobs.recipes import Recipes
 from fabula.jobs.runner import JobRun, JobServices
-from fabula.jobs.start import (
-    ImportOptions,
-    IngestOptions,
-    begin_build,
-    begin_import,
-    begin_ingest,
-)
+from fabula.jobs.start import ImportOptions, IngestOptions, begin_build, begin_import, begin_ingest
 from fabula.jobs.uploads import Uploads
 from fabula.library import App
 from fabula.models.stop import Stop

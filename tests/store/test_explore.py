@@ -25,16 +25,7 @@ from fabula.store import Store
 from fabula.store.user_query import run_user_query
 from fabula.text.document import Chunk
 from fabula.text.ids import chunk_id
-from graphs import (
-    DIMENSIONS,
-    MODEL,
-    in_space,
-    parts_of,
-    put,
-    small_document,
-    small_graph,
-    vector,
-)
+from graphs import DIMENSIONS, MODEL, in_space, parts_of, put, small_document, small_graph, vector
 
 
 @pytest.fixture(scope="module")

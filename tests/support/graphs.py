@@ -28,13 +28,7 @@ from fabula.graphs.aspects.values import (
 from fabula.graphs.entities import labels, mapping
 from fabula.graphs.entities.ids import entity_id, relation_id, triple_id
 from fabula.graphs.entities.triples import StatedTriple, Triple
-from fabula.graphs.entities.values import (
-    Entities,
-    Entity,
-    Mention,
-    Relation,
-    RelationMention,
-)
+from fabula.graphs.entities.values import Entities, Entity, Mention, Relation, RelationMention
 from fabula.models.usage import Usage
 from fabula.store import Store
 from fabula.text.document import Chunk, Document, Section, Vector

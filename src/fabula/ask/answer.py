@@ -44,7 +44,6 @@ class Answer:
         quotations: What `text` quotes, compared with the documents asked, in the order of the text;
             empty if the option `quotations` is "off".
         weak_citations: The citations whose passages have nothing to do with what cites them.
-
     """
 
     question: str
@@ -147,7 +146,6 @@ class AnswerStream:
         structures: Where sections, pages and lines of the documents begin, by the documents' ids.
         scope: What the question was asked of, and up to where the reader had read it.
         note: What was assumed to understand a follow-up without a model; '' if nothing was.
-
     """
 
     def __init__(
@@ -274,7 +272,6 @@ class AnswerStream:
 
         Raises:
             ModelError: The model failed, now or before: a part is no answer.
-
         """
         for _ in self:
             pass
@@ -327,7 +324,6 @@ def find_citations(text: str, passages: int | Collection[int]) -> tuple[int, ...
         text: The answer, or a part of it.
         passages: The numbers of the passages that there are, or how many from 1 on. Any other
             number cites nothing, and is left out.
-
     """
     known = range(1, passages + 1) if isinstance(passages, int) else set(passages)
     return tuple(dict.fromkeys(number for number in _cited_numbers(text) if number in known))

@@ -31,14 +31,7 @@ from fabula.ask.quotations.passage_quotes import write_quotes
 from fabula.ask.retrieve import RetrievalResult, retrieve
 from fabula.ask.scope import QuestionScope
 from fabula.errors import ModelError
-from fabula.graph.hits import (
-    Filters,
-    Hit,
-    Passage,
-    Quote,
-    locate,
-    name_place,
-)
+from fabula.graph.hits import Filters, Hit, Passage, Quote, locate, name_place
 from fabula.graph.installed import graph
 from fabula.graph.mode import ModeRun
 from fabula.graph.reading_place import ReadingPlace
@@ -84,7 +77,6 @@ def answer(
         SettingsError: There is no such mode or option, or it needs a chat model.
         NotFound: No passage has an aspect or a kind that the question names.
         ModelError: A model that retrieval needs has failed.
-
     """
     query = settle_budget(query, models, trace, history)
     alone = stand_alone(query, history, models, meter)
@@ -133,7 +125,6 @@ def write_answer(
         runs: The modes that found the passages; a single one may bring its own way of answering.
         history: The previous turns of the conversation.
         stop: Ends the calls to models; it is set when the stream is closed.
-
     """
     alone = replace(query, question=sought or query.question)
     context = _fill_context(alone, result, trace)

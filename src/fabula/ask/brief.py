@@ -39,7 +39,6 @@ def write_brief(
         store: The graph.
         budget: Tokens of all summaries together.
         trace: Records which summaries they are.
-
     """
     ranked = sorted(context, key=lambda passage: -passage.hit.score)
     documents = list(dict.fromkeys(passage.hit.document for passage in ranked))[:MAX_DOCUMENTS]

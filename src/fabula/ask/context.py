@@ -83,7 +83,6 @@ def fill_with_passages(
         chunks: The chunk of each detail, by the detail's id. It takes the detail's place if there
             is room.
         order: The order of the passages.
-
     """
     chosen = _choose_sentences(hits, budget, chunks)
     if order == "rank":
@@ -206,7 +205,6 @@ def fill_with_sentences(
         hits: Best first.
         budget: Tokens of all passages together.
         chunks: The chunk of each detail, by the detail's id.
-
     """
     sentences = in_text_order(_replace_details(hits, chunks))
     taken: dict[str, list[ContextSentence]] = {}
@@ -262,7 +260,6 @@ def score_sentences(
         question: Its words are what sentences are compared with.
         sentences: The sentences of all passages.
         words: What each sentence scores by its words; None for `score_words`.
-
     """
     passages = np.array([sentence.hit.score for sentence in sentences])
     words = scale(score_words(question, sentences) if words is None else words)

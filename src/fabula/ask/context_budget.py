@@ -54,7 +54,6 @@ def settle_budget(
         models: Say how much the chat model takes.
         trace: Records the choice.
         history: The turns of the conversation that go into the prompt, too.
-
     """
     if query.context_tokens == "auto":
         query = replace(query, context_tokens=_choose_budget(query, models, trace, history))
@@ -118,7 +117,6 @@ def shorten_context(
         query: The question.
         models: Remember how much the model takes.
         history: The turns of the conversation that are in the prompt, too.
-
     """
     budget = sum(tokens.count_all([passage.text for passage in context])) // 2
     if window is not None:

@@ -24,7 +24,6 @@ def select_diverse(
         vectors: The unit vector of each candidate, shape (dimensions,), by its id.
         diversity: From 0, by relevance alone, to 1.
         k: How many are taken, if there are as many.
-
     """
     if not hits:
         return []

@@ -21,7 +21,6 @@ class ElementSearch:
     Attributes:
         kinds: The kinds.
         in_order: Whether they are returned in text order, and not best first.
-
     """
 
     kinds: tuple[str, ...]

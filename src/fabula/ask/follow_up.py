@@ -39,7 +39,6 @@ def document_of_follow_up(question: str, turns: Sequence[AskedTurn]) -> str | No
     Returns:
         '' if the question refers back and the last answer is from several documents; None if it
         does not refer to what was said before.
-
     """
     if not turns or not refers_back(question):
         return None
@@ -55,7 +54,6 @@ def describe_follow_up(question: str, sought: str, document: str | None, title: 
         document: What `document_of_follow_up` returned.
         title: The title of the document that it was kept to; '' if the reader named it, or if the
             collection has no other.
-
     """
     notes = [STAYS.format(title)] if title else []
     if document == "":

@@ -19,7 +19,6 @@ def fuse_by_scores(rankings: Sequence[tuple[Sequence[Hit], float]], k: int) -> l
     Args:
         rankings: Hits and the weight of each ranking; its scores are scaled to 0..1 first.
         k: How many hits to return at most.
-
     """
     return _best([(hits, weight, _scale(hits)) for hits, weight in rankings], k)
 

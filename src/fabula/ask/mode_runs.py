@@ -43,7 +43,6 @@ def prepare_modes(
 
     Raises:
         SettingsError: A mode is not installed, or an option belongs to no mode of the question.
-
     """
     names = query.modes
     options = {name: _check_options(name, query, models) for name in names}

@@ -41,7 +41,6 @@ def answer_offline(
         context: What a model would be given to read.
         filters: Where to look.
         store: The graph.
-
     """
     passages = _chunks_of(context, store, filters)
     ranked = rank_quotes(question, passages, _find_asked_for(question, passages, filters, store))
@@ -114,7 +113,6 @@ def select_asked_for(form: QuestionForm, hits: Sequence[Hit]) -> list[Hit]:
         form: What the question asks for.
         hits: Chunks with the names, in the order in which they count: of a fate and of an ending
             the last one comes first.
-
     """
     if form.asks is Asks.ENDING:
         return list(hits[:EDGE_CHUNKS])

@@ -217,7 +217,6 @@ class Query:
             BadValue: The question is empty.
             TypeError: A question has no such option.
             SettingsError: A value is out of range or of another type.
-
         """
         if not question.strip():
             raise BadValue("The question is empty: ask something.")

@@ -344,7 +344,6 @@ class QuestionForm:
         pair: Of a relation, the two that it is between, without titles; otherwise empty.
         is_thing: Of a definition, whether it asks "what", not "who": the book may print a thing
             with a capital or without.
-
     """
 
     asks: Asks = Asks.OTHER
@@ -362,10 +361,6 @@ class QuestionForm:
     @cached_property
     def _pair_names(self) -> tuple[re.Pattern[str], ...]:
         return tuple(re.compile(_name_pattern(name)) for name in self.pair)
-
-    def names_pair(self, text: str) -> bool:
-        """Return whether a text names both of those whose relation is asked for."""
-        return bool(self.pair) and all(name.search(text) for name in self._pair_names)
 
     @cached_property
     def _definitions(self) -> tuple[tuple[float, re.Pattern[str]], ...]:
@@ -411,7 +406,7 @@ class QuestionForm:
                 default=0.0,
             )
         if self.asks is Asks.RELATION:
-            if not self.names_pair(sentence):
+            if not (self.pair and all(name.search(sentence) for name in self._pair_names)):
                 return 0.0
             return 1.0 if _RELATION_SIGN.search(sentence) else 0.5
         if self.wants_year:
@@ -496,7 +491,6 @@ def find_verb_forms(question: str, names: Iterable[str]) -> dict[str, str]:
     Args:
         question: The question.
         names: Names in it, which are no verbs: Mr. Hide hides nothing.
-
     """
     return _find_standing_for(question, names, _verb_forms())
 

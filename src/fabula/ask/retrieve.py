@@ -49,7 +49,6 @@ def retrieve(query: Query, filters: Filters, runs: Sequence[ModeRun]) -> Retriev
 
     Raises:
         SettingsError: `rewrite` or `rerank` needs a chat model, and there is none.
-
     """
     if not runs:
         return RetrievalResult()

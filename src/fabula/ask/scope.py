@@ -26,7 +26,6 @@ class QuestionScope:
         volumes: The ids of the documents of a series that the reader had read; none if all count.
         name: The place in words, as "A Christmas Carol, up to the end of STAVE TWO (38 %)"; '' if
             the reader had none.
-
     """
 
     document: str = ""
@@ -72,7 +71,6 @@ class AskedTurn:
         turn: The question and its answer.
         scope: What the question was asked of.
         documents: The ids of the documents that the answer cites or quotes.
-
     """
 
     turn: Turn
@@ -94,7 +92,6 @@ def known_turns(history: Sequence[Turn | AskedTurn], scope: QuestionScope) -> li
         history: The previous turns. A plain `Turn` does not say what it was asked of, so it counts
             as one about everything, and is left out as soon as the reader has a place.
         scope: What the present question is asked of.
-
     """
     asked = [each if isinstance(each, AskedTurn) else AskedTurn(each) for each in history]
     return [each for each in asked if scope.includes(each.scope)]

@@ -94,7 +94,6 @@ class WorkerCluster:
 
     Raises:
         SettingsError: The package distributed is not installed, or the address is none.
-
     """
 
     def __init__(self, workers: int = 0, scheduler: str = "") -> None:
@@ -147,7 +146,6 @@ class WorkerCluster:
 
         Raises:
             ClusterError: The scheduler can't be reached, or no worker can be started.
-
         """
         from fabula.build.worker_task import check_worker, describe_versions
 
@@ -574,7 +572,6 @@ class Follower:
         Raises:
             BudgetSpent: What the task has asked of models exceeds the budget.
             StoreError: The lock of the document was lost.
-
         """
         if report.attempt != self._attempt:
             if self._attempt:

@@ -68,7 +68,6 @@ def hold_lock(
 
     Yields:
         The lock, and the progress to use while it is held, which checks the lock now and then.
-
     """
     is_reported = False
 
@@ -118,7 +117,6 @@ def commit(
         StoreError: The lock was lost, or the server can't take the parts.
         Stopped: The run was stopped.
         TooLarge: The server has too little memory to switch the parts in.
-
     """
     nodes = [node for part in built.parts for node in part.nodes]
     progress.expect("write", sum(node.embedding is not None for node in nodes))

@@ -31,7 +31,6 @@ class CompactRun:
         Raises:
             SpaceError: The re-embedding of a collection was stopped half way.
             StoreError: Another process is re-embedding a collection.
-
         """
         self.store.make_schema()
         names = [space.collection for space in self.store.spaces() if space.has_documents]

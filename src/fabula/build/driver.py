@@ -49,7 +49,6 @@ class Scoped(Generic[Out]):
         models: They answer its requests, and their meter counts these.
         saved: The calls that the build has made unnecessary, by step; counted once it has ended.
         places: Where the texts are that it embeds, by text, for warnings.
-
     """
 
     build: Build[Out]
@@ -68,7 +67,6 @@ def run(scoped: Scoped[Out], job: TaskGroup, progress: Progress) -> Out:
 
     Raises:
         BaseException: What the build raises, or has begun and not waited for.
-
     """
     driver = _Driver(scoped, job, progress)
     driver.go()
@@ -318,7 +316,6 @@ class Rounds(_Driver):
 
         Raises:
             BaseException: What the build raises, or has begun and not waited for.
-
         """
         self._job = job
         asked, self._later = self._later, []

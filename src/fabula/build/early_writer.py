@@ -54,7 +54,6 @@ class EarlyWriter:
             prepare: Makes the collection ready for embeddings of a number of dimensions.
             gate: Entered for each piece of work; it is closed once the whole run has failed.
             stop: Ends the staging between two batches.
-
         """
         self._store, self._model, self._lock = store, model, lock
         self._prepare, self._gate, self._stop = prepare, gate, stop
@@ -76,7 +75,6 @@ class EarlyWriter:
         Args:
             part: The part or piece, complete with its embeddings.
             dimensions: How many numbers an embedding has.
-
         """
         with self._changed:
             if part.is_whole:
@@ -98,7 +96,6 @@ class EarlyWriter:
 
         Raises:
             StoreError: Staging failed, and the lock is lost, or what was staged can't be deleted.
-
         """
         self._end()
         if self._failure is None:

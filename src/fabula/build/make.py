@@ -58,7 +58,6 @@ def make(
         BadReply: A model did not give more pieces of a graph than may be missing.
         ModelError: A model can't be asked.
         Stopped: The run was stopped.
-
     """
     with TaskGroup(models.workers, within=within) as job:
         return run(_scoped(plan, models.models, meter, listener), job, progress)
@@ -79,7 +78,6 @@ def make_in_rounds(
         progress: Told of each step.
         meter: Counts what models are asked.
         job: The job of the first round.
-
     """
     return Rounds(_scoped(plan, models, meter, None), job, progress)
 

@@ -32,7 +32,6 @@ class BuildOptions(TypedDict, total=False):
         cluster: Workers that read files and make graphs, in other processes or on other machines;
             None to do it in this process. A graph that belongs to a whole collection is made here
             in any case, as it reads the store.
-
     """
 
     rebuild: bool

@@ -39,7 +39,6 @@ class Outcome:
         steps: What each step asked of models.
         seconds: How long it took.
         error: Why it failed.
-
     """
 
     source: str

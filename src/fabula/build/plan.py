@@ -61,7 +61,6 @@ class Planner:
         strict: Passed on to the plans.
         dry: Whether placeholders stand for the models, whose vectors are others.
         progress: Told how much of what is there was read.
-
     """
 
     store: Store
@@ -84,7 +83,6 @@ class Planner:
 
         Raises:
             Changed: Another process replaced the document while it was read.
-
         """
         entry, current = self.find(document)
         if current is not None:
@@ -123,7 +121,6 @@ class Planner:
         Raises:
             Changed: Another process replaced the document while it was read.
             NotFound: The document was removed.
-
         """
         [entry] = self.store.find_same(self.collection, [entry.id]) or [entry]
         graphs, recipes, followed = self._missing(entry, names)
@@ -137,7 +134,6 @@ class Planner:
         Raises:
             NotFound: Nothing that the graph is made from has been built yet.
             SettingsError: The graph needs a chat model, and there is none.
-
         """
         if self.models.offline:
             refuse_without_model([graph.name])

@@ -51,7 +51,6 @@ class ReembedRun:
         meter: Counts what the embedder is asked.
         progress: Told of each step.
         stop: Once it is set, the run ends with Stopped.
-
     """
 
     store: Store
@@ -73,7 +72,6 @@ class ReembedRun:
             ModelError: The model can't be asked.
             NotFound: There is nothing to embed.
             StoreError: Another run is at work on the collection.
-
         """
         began = time.monotonic()
         # The model is asked first, so that nothing is recorded for one that does not answer.

@@ -47,15 +47,7 @@ from fabula.graph.structure import name_sections
 from fabula.load.source import DocumentSource
 from fabula.models.counted import Meter
 from fabula.models.parallel import TaskGroup
-from fabula.models.progress import (
-    BUILD,
-    PLAN,
-    READ_FILE,
-    SEND_BATCHES,
-    STORE,
-    WAIT,
-    Progress,
-)
+from fabula.models.progress import BUILD, PLAN, READ_FILE, SEND_BATCHES, STORE, WAIT, Progress
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store import Store
@@ -93,7 +85,6 @@ class _Work:
         job: The document's calls to models, which end with the run.
         progress: Told of the document's steps, with the usage of all of them.
         begun: What is kept of the document until it has ended.
-
     """
 
     planner: Planner
@@ -116,7 +107,6 @@ class _Begun:
         entries: What the store had of it when it was planned.
         plan: What is to be made, while the build waits.
         build: The build that waits.
-
     """
 
     phases: _DocumentProgress
@@ -266,7 +256,6 @@ class BuildRun:
         Raises:
             FabulaError: Anything else that goes wrong ends the run, once what is under way has
                 ended.
-
         """
         return self._run_all(
             [_Task(source.name, partial(self._ingest, source)) for source in sources]

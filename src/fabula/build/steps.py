@@ -32,7 +32,6 @@ class StepRunner(Protocol):
 
         Raises:
             LoadError: It can't be read.
-
         """
         ...
 

@@ -33,7 +33,6 @@ class GraphPlan:
         known: What the store has of its previous version, to be used again.
         decisions: What people decided about it.
         layers: The document's layers of annotations, if it is made of these.
-
     """
 
     name: str
@@ -59,7 +58,6 @@ class DocumentPlan:
         unchanged: The parts of the store that `graphs` are built on and that stay as they are, by
             their graphs' names.
         strict: Whether the build fails at the first piece that a model does not give.
-
     """
 
     status: Literal["added", "replaced"]

@@ -27,7 +27,6 @@ class CoordinatorCache(ReplyCache):
     Args:
         report: Lets the task report at once that it wants something.
         stop: Ends the waiting for the coordinator.
-
     """
 
     def __init__(self, report: Callable[[], None], stop: Stop) -> None:
@@ -57,7 +56,6 @@ class CoordinatorCache(ReplyCache):
 
         Raises:
             Stopped: The task was stopped.
-
         """
         with self._stop.calling(self._wake), self._changed:
             own = self._own()
@@ -85,7 +83,6 @@ class CoordinatorCache(ReplyCache):
         Args:
             acknowledged: How many changes it has saved.
             found: The data of keys; None for those that its cache does not have.
-
         """
         with self._changed:
             del self._changes[: max(0, acknowledged - self._acknowledged)]

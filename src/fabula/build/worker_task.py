@@ -76,7 +76,6 @@ class TaskRequest:
         has_cache: Whether the coordinator has a cache of replies.
         calls: How many calls the task may make; None for any number.
         tokens: How many tokens it may spend, likewise.
-
     """
 
     work: FileContent | DocumentPlan
@@ -103,7 +102,6 @@ class TaskReport:
         wanted: The keys of cached replies that the task waits for (`exchange_replies`).
         changes: How many changes of the cache the task has made.
         worker: The address of the worker.
-
     """
 
     attempt: str
@@ -127,7 +125,6 @@ class TaskResult:
         report: Its last report.
         acknowledged: How many of its changes of the cache the coordinator is known to have.
         changes: The others, which are kept also where the task failed: they are paid for.
-
     """
 
     value: Document | BuiltParts | None
@@ -296,7 +293,6 @@ def run_task(key: str, run: str, versions: Versions, request: bytes) -> bytes:
 
     Returns:
         A `TaskResult`.
-
     """
     worker = get_worker()
     # It may have joined after the run began.
@@ -533,7 +529,6 @@ def exchange_replies(attempt: str, acknowledged: int, found: bytes) -> bytes:
         attempt: The attempt; one that has ended has changed nothing.
         acknowledged: How many of its changes the coordinator has.
         found: The data of the keys that it wants, pickled; None for those that nobody has.
-
     """
     cache = _CACHES.get(attempt)
     remaining = cache.exchange(acknowledged, pickle.loads(found)) if cache else (acknowledged, ())

@@ -38,7 +38,6 @@ def connect(
     Raises:
         StoreError: Neo4j cannot be reached, or the graph is of a newer version of Fabula.
         ServerError: The private server cannot be fetched or started.
-
     """
     from fabula.store.migration import is_old, migrate
 
@@ -70,7 +69,6 @@ def reconnect(settings: Settings, store: Store, retry_seconds: float) -> None:
     Raises:
         StoreError: Neo4j cannot be reached.
         ServerError: The private server cannot be started.
-
     """
     store.take_over(_connect_once(settings, ignore_progress, retry_seconds))
 

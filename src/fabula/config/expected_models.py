@@ -34,7 +34,6 @@ class ExpectedModels:
         factory: The models of the question or the build.
         dimensions: Those of the collection's embeddings, for a question.
         estimate: Counts the rounds and batches that a build by batches would need.
-
     """
 
     factory: ModelFactory

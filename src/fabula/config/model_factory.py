@@ -95,7 +95,6 @@ class ModelFactory:
         settings: They name the models, the endpoint and the limits.
         budget: What may be spent, in place of the settings' limits; several may share one.
         leases: Bound the calls of several processes together.
-
     """
 
     def __init__(
@@ -166,7 +165,6 @@ class ModelFactory:
             cache: Where replies are found and saved, in the place of the cache in a file.
             settings: Settings in the place of the factory's. They name another embedder at the same
                 endpoint or on this machine, and are otherwise the same.
-
         """
         view = copy.copy(self)
         if settings is not None:
@@ -189,7 +187,6 @@ class ModelFactory:
         Raises:
             SettingsError: There is no chat model to ask, no cache, or the endpoint's URL is one
                 that has no files.
-
         """
         from fabula.models.batch_rounds import BatchRounds
         from fabula.models.batch_store import BatchStore
@@ -277,7 +274,6 @@ class ModelFactory:
         Raises:
             SpaceError: Its model needs an endpoint, and none is set.
             SettingsError: Its model needs a package that is not installed.
-
         """
         if space == self.space_name:
             return self
@@ -344,7 +340,6 @@ class ModelFactory:
 
         Args:
             ask: Whether the server may be asked.
-
         """
         settings = self._settings
         if settings.offline:
@@ -396,7 +391,6 @@ class ModelFactory:
             base: What the document's chunks were made from, if they are to stay.
             decisions: What people decided, as far as each part follows it, by the graphs' names.
             layers: The digests of the document's layers of annotations, by name.
-
         """
         settings = self._settings
         text = text_recipe(sha256, settings.chunk_tokens, self.space_name)
@@ -451,7 +445,6 @@ class ModelFactory:
             entries: The documents of the collection.
             collection_parts: What the collection's own parts were made from, by graph.
             decisions: What people decided, as far as the graph follows it.
-
         """
         base = collection_base(graph, entries, collection_parts)
         settings = self._settings
@@ -484,7 +477,6 @@ class ModelFactory:
         Args:
             meter: Counts the calls.
             cached: Take vectors from the response cache.
-
         """
         if self.is_static:
             return self._static
@@ -575,7 +567,6 @@ class ModelFactory:
             meter: Counts the calls.
             step: The name that its calls are counted under.
             role: Which of the settings' chat models.
-
         """
         name = self._name(role)
 
@@ -773,7 +764,6 @@ class ModelFactory:
 
         Raises:
             BudgetSpent: They exceed the budget.
-
         """
         if usage.calls:
             tokens = usage.prompt_tokens + usage.completion_tokens
@@ -784,7 +774,6 @@ class ModelFactory:
 
         Raises:
             BudgetSpent: None may be.
-
         """
         return self._budgets.remaining()
 

@@ -37,7 +37,6 @@ def read_group_grant(line: str) -> GroupGrant:
 
     Raises:
         ValueError: It has another form.
-
     """
     match = GROUP_LINE.fullmatch(line.strip())
     if match is None:

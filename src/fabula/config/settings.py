@@ -10,7 +10,6 @@ from __future__ import annotations
 import fnmatch
 import itertools
 import json
-import logging
 import os
 import re
 import tomllib
@@ -52,7 +51,6 @@ if typing.TYPE_CHECKING:
     from fabula.models.prices import Cost
     from fabula.models.usage import Usage
 
-LOG = logging.getLogger("fabula")
 FILE = "fabula.toml"
 PREFIX = "FABULA_"
 PRESETS = "presets.toml"
@@ -68,7 +66,6 @@ def presets() -> Mapping[str, Mapping[str, Any]]:
 
     Raises:
         SettingsError: A package's file can't be read, or two packages have a preset of one name.
-
     """
     known = tomllib.loads((Path(__file__).parent / PRESETS).read_text(encoding="utf-8"))
     for entry in sorted(entry_points(group=PRESETS_GROUP)):
@@ -364,7 +361,6 @@ class Settings(BaseModel):
 
         Raises:
             SettingsError: There is no such preset.
-
         """
         if name not in presets():
             hint = did_you_mean(name, presets(), f"There are: {', '.join(presets())}.")
@@ -410,7 +406,6 @@ class Settings(BaseModel):
 
         Raises:
             SettingsError: The keyring has no key for the endpoint.
-
         """
         if self.api_key:
             return self.api_key.get_secret_value()
@@ -427,7 +422,6 @@ class Settings(BaseModel):
         Raises:
             KeyError: There is no table for it.
             SettingsError: It has another database, and no server that could have several.
-
         """
         settings = self.model_copy(
             update={
@@ -529,7 +523,6 @@ class Settings(BaseModel):
         Raises:
             SettingsError: A setting is unknown or has a bad value. The message names the flag, the
                 variable or the line of the file, and the nearest name that exists.
-
         """
         # A variable set to nothing is not set, as in `FABULA_HOME= fabula list`.
         environment = {name: value for name, value in os.environ.items() if value}

@@ -17,7 +17,7 @@ from fabula.graph.findings import Findings
 from fabula.text.anchoring import quote_at
 from fabula.text.document import Document
 
-ENTITIES, QUOTATIONS, EVENTS, ANSWER = "entities", "quotations", "events", "answer"
+ENTITIES, QUOTATIONS, EVENTS = "entities", "quotations", "events"
 FOUND = (ENTITIES, QUOTATIONS, EVENTS)
 """What the graphs of a document found; besides there are its layers of annotations."""
 
@@ -52,7 +52,6 @@ class AnnotatedText:
         findings: What its graphs found.
         layers: The annotations that were imported, and notes.
         built: The names of its graphs.
-
     """
 
     document: Document
@@ -65,7 +64,6 @@ class AnnotatedText:
 
         Args:
             what: ENTITIES, QUOTATIONS, EVENTS and names of layers; all if there are none.
-
         """
         wanted = set(what) or {*FOUND, *(layer.record.name for layer in self.layers)}
         makers: dict[str, Callable[[], Iterator[Annotation]]] = {

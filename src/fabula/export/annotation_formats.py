@@ -43,7 +43,6 @@ class AnnotationFormat:
         read: Reads annotations of a document from files by their names.
         write: Writes what is marked in a text, as files by the ends of their names.
         media: The media type of a single file.
-
     """
 
     name: str
@@ -60,7 +59,6 @@ def annotation_formats() -> Mapping[str, AnnotationFormat]:
 
     Raises:
         SettingsError: A package's format can't be loaded.
-
     """
     return {entry.name: load(entry) for entry in sorted(entry_points(group=GROUP))}
 
@@ -70,7 +68,6 @@ def find_format(name: str, file: Path | None = None) -> AnnotationFormat:
 
     Raises:
         SettingsError: There is no such format.
-
     """
     known = annotation_formats()
     if name:
@@ -104,7 +101,6 @@ def read_annotation_files(
 
     Raises:
         LoadError: A file can't be read.
-
     """
     files: dict[str, bytes] = {}
     for path in paths:
@@ -134,7 +130,6 @@ def unpack_files(
     Raises:
         LoadError: The zip is broken or unpacks to too much, has too many files, two of one name, or
             none of this format.
-
     """
     if not data.startswith(_ZIP_BEGINS):
         return {name: data}
@@ -170,7 +165,6 @@ def write_annotations(
 
     Raises:
         NotFound: Nothing is marked.
-
     """
     if not text.annotations(what):
         more = ", …" if len(what) > MAX_NAMED else ""

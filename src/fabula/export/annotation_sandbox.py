@@ -34,7 +34,6 @@ class AnchoredFile:
         items: The annotations, completed by the text, and where they stand.
         moved: How many do not stand where the file says.
         untried: How many were not looked for, or not everywhere, as that would take too long.
-
     """
 
     items: tuple[PlacedAnnotation, ...]
@@ -65,7 +64,6 @@ def read_and_anchor(
     Raises:
         LoadError: They have no annotations, or can't be read within the limits.
         Stopped: `stop` was set.
-
     """
     request = pickle.dumps((dict(files), format, document, name, limits))
     answer = json.loads(sandbox.run_once(__spec__.name, request, name, limits, report, stop))

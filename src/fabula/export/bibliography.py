@@ -69,7 +69,6 @@ def bibtex(
     Args:
         entries: The documents.
         places: What is cited of them, by their ids: the field `pages`, or `note` for lines.
-
     """
     return "\n".join(
         _bibtex(key, entry, places.get(entry.id, CitedPlaces()))
@@ -86,7 +85,6 @@ def csl(
         entries: The documents.
         places: What is cited of them, by their ids: the variable `locator`. If it has lines,
             `custom` says so by its `label`, as pages are what a locator has otherwise.
-
     """
     return [
         _csl(key, entry, places.get(entry.id, CitedPlaces())) for key, entry in _with_keys(entries)

@@ -17,7 +17,6 @@ from fabula.text.sentences import spans
 
 MAX_QUOTED_CHARACTERS = 2_000
 """Of a longer passage only the place is written: it is what a summary rests on, not a quotation."""
-ANSWER_URN = "urn:fabula:answer:"
 
 
 class CitedWords(NamedTuple):
@@ -45,7 +44,6 @@ def cite_quotes(quotes: Iterable[Quote], question: str, answer: str) -> list[Cit
         quotes: The passages, with the stretches of each that are meant.
         question: The question.
         answer: The answer that cites them.
-
     """
     every = list(quotes)
     numbers = {quote.number for quote in every}
@@ -79,7 +77,6 @@ def words_at(text: str, start: int, end: int, offset: int) -> TextQuote:
         start: The first character of the words in it.
         end: The one after their last.
         offset: The character of the document with which the part begins.
-
     """
     if end - start > MAX_QUOTED_CHARACTERS:
         return TextQuote("", start=offset + start, end=offset + end)
@@ -94,7 +91,6 @@ def make_citation(number: int, words: TextQuote, question: str, citing: str = ""
         words: The cited words.
         question: The question that was answered.
         citing: The sentences of the answer that cite them; '' if they are not known.
-
     """
     place = f"{words.start}-{words.end}"
     return Annotation(
@@ -110,7 +106,7 @@ def make_citation(number: int, words: TextQuote, question: str, citing: str = ""
 
 def citations_json(question: str, cited: Sequence[CitedWords]) -> dict[str, Any]:
     """Return what is cited, of any documents, as an AnnotationCollection with a single page."""
-    name = f"{ANSWER_URN}{digest(6, 'answer', question)}"
+    name = f"urn:fabula:answer:{digest(6, 'answer', question)}"
     items = [annotation_of(document, language, each) for document, language, each in cited]
     return {
         "@context": CONTEXT,

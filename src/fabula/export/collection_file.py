@@ -57,7 +57,6 @@ def write_collection_file(file: Path, rows: Iterable[tuple[str, Mapping[str, Any
 
     Raises:
         FabulaError: The file can't be written.
-
     """
     counts = {"node": 0, "relationship": 0}
     digest = hashlib.sha256()
@@ -80,7 +79,6 @@ def check_collection_file(file: Path) -> CollectionFile:
     Raises:
         LoadError: The file can't be read, is no export of a whole collection, was cut or changed,
             or is of another version of the schema.
-
     """
     kinds = {"node": 0, "relationship": 0}
     head: Row = {}
@@ -97,7 +95,6 @@ def read_slices(file: Path) -> Iterator[tuple[str, list[Row]]]:
 
     Raises:
         LoadError: As `check_collection_file`.
-
     """
     kind, size = "", 0
     rows: list[Row] = []

@@ -27,7 +27,6 @@ class ExportFormat:
         suffix: The end of its files' names, by which it is chosen; '' if only its name chooses it.
         noun: What `Written.nodes` are called.
         media: The media type of its files.
-
     """
 
     about: str
@@ -43,7 +42,6 @@ def export_formats() -> Mapping[str, ExportFormat]:
 
     Raises:
         SettingsError: A package's format can't be loaded.
-
     """
     return {entry.name: load(entry) for entry in sorted(entry_points(group=GROUP))}
 

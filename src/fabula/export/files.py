@@ -11,24 +11,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from fabula.errors import BadValue, FabulaError
-from fabula.export.graph_xml import (
-    LABEL,
-    WEIGHT,
-    XmlAttribute,
-    XmlEdge,
-    XmlNode,
-    write_graphml,
-)
+from fabula.export.graph_xml import LABEL, WEIGHT, XmlAttribute, XmlEdge, XmlNode, write_graphml
 from fabula.export.graph_xml import Written as Written
 from fabula.packages import describe_missing
 
 if TYPE_CHECKING:
     from fabula.export.until import ReadSoFar
-    from fabula.store.export_reader import (
-        ExportedNode,
-        ExportedRelationship,
-        ExportReader,
-    )
+    from fabula.store.export_reader import ExportedNode, ExportedRelationship, ExportReader
 
 FORMATS = ("jsonl", "graphml")
 GRAPHML_TYPES = {"INTEGER": "long", "FLOAT": "double", "BOOLEAN": "boolean"}

@@ -20,7 +20,6 @@ def notes_markdown(
         document: The document that they are on.
         notes: The notes.
         structure: Where its sections, pages and lines begin.
-
     """
     by = f" by {escape_markdown(document.author)}" if document.author else ""
     parts = [f"# Notes on *{escape_markdown(document.title)}*{by}"]

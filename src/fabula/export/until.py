@@ -24,7 +24,6 @@ class ReadSoFar:
         entry: The document.
         structure: Its structure up to the reader's place.
         parts: Its parts, restricted to what was read.
-
     """
 
     def __init__(self, entry: Entry, structure: TextStructure, parts: Mapping[str, Part]) -> None:

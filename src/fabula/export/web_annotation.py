@@ -137,7 +137,6 @@ def read_annotations(data: bytes, source: str, document: str = "") -> list[Annot
 
     Raises:
         LoadError: It is no JSON, or has no annotations.
-
     """
     try:
         content = json.loads(data)
@@ -148,7 +147,7 @@ def read_annotations(data: bytes, source: str, document: str = "") -> list[Annot
     try:
         items = list(_items(content))
         ours = f"{DOCUMENT_URN}{document}"
-        only = ours if any(ours in _sources(item) for item in items) else ""
+        only = ours if any(ours in map(_source, _targets(item)) for item in items) else ""
         annotations = [read for item in items for read in _read(item, only)]
     except RecursionError as error:
         raise LoadError(f"{source} is nested too deeply.") from error
@@ -186,10 +185,6 @@ def _targets(item: Mapping[str, Any]) -> list[str | Mapping[str, Any]]:
 def _source(target: str | Mapping[str, Any]) -> str:
     source = target.get("source", "") if isinstance(target, Mapping) else target
     return _text(source.get("id") if isinstance(source, Mapping) else source)
-
-
-def _sources(item: Mapping[str, Any]) -> set[str]:
-    return set(map(_source, _targets(item)))
 
 
 def _read(item: Mapping[str, Any], only: str) -> Iterator[Annotation]:

@@ -35,7 +35,6 @@ class FabulaRetriever(BaseRetriever):
     Attributes:
         options: Options of a `fabula.Query` for all questions, as `mode`, `k`, `document`. They may
             also be given with `invoke`.
-
     """
 
     search: Search

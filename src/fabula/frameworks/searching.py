@@ -35,7 +35,6 @@ def search_service(url: str, collection: str, key: str) -> Search:
         url: The service's address, as `http://127.0.0.1:8040`.
         collection: The name of the collection.
         key: A key of the service, as `fabula keys make` prints it.
-
     """
     place = f"{url.rstrip('/')}/api/v1/collections/{quote(collection, safe='')}/search"
     headers = {"Authorization": f"Bearer {key}"}

@@ -42,7 +42,6 @@ class Annotation:
         creator: Who made it.
         created: When, as its file says it.
         properties: Anything else that its file says, by name.
-
     """
 
     quote: TextQuote
@@ -92,7 +91,6 @@ class LayerRecord:
         text: The `text_digest` of the text that its places are of.
         count: How many annotations it has.
         digest: A hash of all of them.
-
     """
 
     name: str
@@ -164,7 +162,6 @@ def anchor_annotations(
 
     Raises:
         BadValue: They mark too many characters.
-
     """
     quotations = [annotation.quote for annotation in annotations]
     anchors = anchor_quotes(text, quotations, budget, report)

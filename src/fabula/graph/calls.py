@@ -33,7 +33,6 @@ class Calls:
             step: The step of the build whose progress each result counts to.
             do: Returns the build of an item.
             items: What it is called with.
-
         """
         results: list[Out] = yield [Piece(step, do(item)) for item in items]
         return results

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-DROPPED, MEAN, RECORDS = "dropped_", "mean_", "records"
+DROPPED, RECORDS = "dropped_", "records"
 
 
 def count_dropped(reasons: Mapping[str, int]) -> Counter[str]:
@@ -44,7 +44,6 @@ class DroppedRecords:
             unfit for what it is asked.
         sentence: Names the {count} that was left out, of how many {records}, for which {reasons}.
         others: What else is reported, by the name of the fact that has the {count}.
-
     """
 
     reasons: Mapping[str, str]

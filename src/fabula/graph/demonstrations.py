@@ -34,7 +34,6 @@ class Demonstration:
         reply: The reply, as JSON.
         title: What it is an example of; '' for nothing in particular.
         task: What stands between the passages and the reply; '' for nothing.
-
     """
 
     passages: tuple[str, ...]
@@ -59,7 +58,6 @@ class Demonstrations:
         text: What the passages are taken from, as "a narrative text".
         whole: What the passages matter to, as "the story".
         by_question: The demonstrations of each question; a question may have none.
-
     """
 
     text: str
@@ -89,7 +87,6 @@ class Demonstrations:
             schema: The shape of the reply; it is shown where there is no demonstration.
             note: A sentence about the demonstrations, which stands before the first.
             adapt: Changes each reply before it is shown.
-
         """
         shown = [
             Demonstration(
@@ -138,7 +135,6 @@ def read_demonstrations(
     Raises:
         SettingsError: There is no such set, the file does not fit, or a reply in it is not of the
             shape that its question asks for.
-
     """
     fields: dict[str, Any] = {name: (list[_Entry], []) for name in questions}
     schema = create_model("DemonstrationsFile", __base__=_File, **fields)

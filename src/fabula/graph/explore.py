@@ -74,7 +74,6 @@ class AnalystQuery:
 
         Raises:
             BadValue: There is no such parameter, or one has neither a value nor a default.
-
         """
         return self.fill(self.read(typed))
 
@@ -86,7 +85,6 @@ class AnalystQuery:
 
         Raises:
             BadValue: One is no text that can be sent, or nested too deep.
-
         """
         known = {parameter.name: parameter for parameter in self.parameters}
         return {
@@ -141,7 +139,6 @@ def shipped_query(name: str) -> AnalystQuery:
 
     Raises:
         NotFound: There is none; the message has the nearest name.
-
     """
     files = _query_files()
     if name not in files:

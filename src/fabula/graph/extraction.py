@@ -99,7 +99,6 @@ def is_supported(description: str, content: Collection[str], language: str) -> b
         description: What a model wrote; with fewer than four content words it is supported.
         content: The stems of the text's content words, as `TextWindow.content` returns them.
         language: The language of the text, by whose stemmer both are compared.
-
     """
     stems = stemmer_of(language).content(description)
     if len(stems) < MIN_CHECKED_WORDS:
@@ -188,7 +187,6 @@ def read_records(
         limit: The number of items that the reply may have.
         dropped: Is counted up, by the reason, for each item that is left out.
         names: The names of a record, none of which may be too long.
-
     """
     dropped[SURPLUS] += len(items[limit:])
     records: list[Record] = []
@@ -231,7 +229,6 @@ class ModelQuestion(Generic[Item, Reply]):
             arXiv 2404.16130, section 3.1.2, call it gleaning).
         follow_ups: How often it is asked at most; it ends once a reply adds nothing.
         role: The model that is asked: the usual one, or the one for judgements.
-
     """
 
     step: str
@@ -251,7 +248,6 @@ class ModelQuestion(Generic[Item, Reply]):
 
         Raises:
             BadReply: The first reply can't be used. If a later one can't, the answer says so.
-
         """
         chat = ChatStep(self.role, self.step, priority)
         prompt = Prompt(
@@ -295,7 +291,6 @@ class WindowReplies(Generic[Reply]):
 
     Attributes:
         answers: The answer about each window; None where no reply could be used.
-
     """
 
     answers: tuple[tuple[TextWindow, ModelAnswer[Reply] | None], ...] = ()
@@ -356,7 +351,6 @@ class ExtractionCalls(Calls):
 
         Raises:
             BadReply: There are too many gaps.
-
         """
 
         def ask_or_miss(item: Item) -> Build[ModelAnswer[Reply] | Missing]:
@@ -389,7 +383,6 @@ class ExtractionCalls(Calls):
 
         Raises:
             BadReply: There are too many gaps.
-
         """
         gaps = [window_gap(question.step, window) for window in all_windows]
         answers = yield from self.ask_each(question, all_windows, gaps, priority)
@@ -415,7 +408,6 @@ class ExtractionCalls(Calls):
 
         Raises:
             RuleError: The rule failed, and no gap is allowed.
-
         """
         if not items:
             return []

@@ -75,7 +75,6 @@ class GapLimit:
         Args:
             owner: What is built, for the log, as "speech of Middlemarch".
             strict: Whether the first gap ends the build.
-
         """
         self._owner = owner
         self._strict = strict
@@ -99,7 +98,6 @@ class GapLimit:
         Raises:
             BadReply: No reply can be used, and too much is left out, as `accept` has it.
             RuleError: `make` failed, and no piece may be left out.
-
         """
         from fabula.graph.builds import settle  # a question needs none
 
@@ -117,7 +115,6 @@ class GapLimit:
 
         Raises:
             RuleError: `make` failed, and no piece may be left out.
-
         """
         try:
             return make(*values, **others)
@@ -132,7 +129,6 @@ class GapLimit:
         Raises:
             RuleError: No piece may be left out.
             Exception: Nothing is wrong with the code, and the next piece would have this error too.
-
         """
         if isinstance(error, FabulaError | MemoryError | OSError):
             raise error
@@ -152,7 +148,6 @@ class GapLimit:
         Raises:
             BadReply: Too many are left out: two or more, and over a tenth of the pieces expected so
                 far; the only piece there is; or any, if `strict`.
-
         """
         if self._strict:
             raise error

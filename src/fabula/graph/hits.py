@@ -116,7 +116,6 @@ def read_hit(row: Mapping[str, Any]) -> Hit:
     Args:
         row: The hit's fields as a map in the column `hit`, beside it its `score`, 0.0 if there is
             none. The statement of another package may return each field as a column instead.
-
     """
     if "hit" in row:
         return Hit(**row["hit"], score=row.get("score", 0.0))
@@ -188,7 +187,6 @@ def name_place(hit: Hit, *, with_title: bool = False) -> str:
         hit: The hit, with the labels of its pages and lines.
         with_title: Whether the document's title comes first, and before it the collection, where
             several were asked.
-
     """
     what = "" if hit.kind == "chunk" else f"{hit.kind}, {hit.aspect}" if hit.aspect else hit.kind
     labels = (name_labels("page", hit.pages), name_labels("line", hit.lines))
@@ -208,7 +206,6 @@ def locate(
         hit: The hit.
         structures: The structures of documents, by their ids.
         spans: The stretches of its text that are meant; all of it if there are none.
-
     """
     structure = structures.get(hit.document)
     if structure is None or not (structure.pages.labels or structure.lines.labels):

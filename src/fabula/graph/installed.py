@@ -42,7 +42,6 @@ def graphs() -> Mapping[str, Graph[Any]]:
     Raises:
         SettingsError: A graph can't be loaded, lacks a graph that it rests on, or has the name or
             a label of another.
-
     """
     loaded: dict[str, Graph[Any]] = {}
     for entry in entry_points(group=GROUP):
@@ -71,7 +70,6 @@ def load(entry: EntryPoint) -> Any:
 
     Raises:
         SettingsError: It can't be loaded.
-
     """
     try:
         return entry.load()
@@ -90,7 +88,6 @@ def graph(name: str) -> Graph[Any]:
 
     Raises:
         SettingsError: No package brings one of that name.
-
     """
     known = graphs()
     if name in known:

@@ -43,7 +43,6 @@ class BuildText:
         decisions: What people decided about the graph, in the order in which they did.
         layers: The annotations that were imported into the document, for a graph that is made of
             them (`Graph.imports`). Their places are those of the text of when they were imported.
-
     """
 
     document: Document
@@ -64,7 +63,6 @@ class PartReader:
             own), without embeddings. Raises Changed if it was replaced since `documents` were read.
         own: The names of the collection's own parts that exist, of those it rests on or uses.
         decisions: What people decided about all documents of the collection, in order.
-
     """
 
     collection: str
@@ -89,7 +87,6 @@ class Known:
             that were made in the same way: what a dry run can expect.
         gaps: Pieces that were asked for in vain: a build asks for them again.
         kept: What it kept of replies, by keys (`fabula.graph.kept_replies`).
-
     """
 
     chunks: tuple[Chunk, ...] = ()
@@ -132,7 +129,6 @@ class BuildWork:
         saved: Counts, by step, the calls that the previous build made unnecessary.
         kept: What the next build is to know, by keys: the replies of models, which `keep_replies`
             takes in, and what the build itself keeps of them.
-
     """
 
     gaps: GapLimit = field(default_factory=GapLimit)
@@ -181,7 +177,6 @@ class OtherEntities:
         others: Entities of which it is decided whether they are the same, with the reason.
         namesakes: Entities of the same name, of which nothing is decided.
         lines: Both in words, with the commands that change them.
-
     """
 
     others: Sequence[Mapping[str, Any]] = ()
@@ -247,7 +242,6 @@ class Graph(Generic[OptionsType]):
             has changed since it was built, and rows of the entities.
         title: What a reader of books would call what it holds, such as "People and places"; '' to
             use its name.
-
     """
 
     name: str

@@ -53,7 +53,6 @@ class Tools:
         graph_options: Those of the graph that it walks; None if it walks none.
         workers: The threads that wait for models.
         cost: Returns what usage costs, by steps.
-
     """
 
     store: GraphReader
@@ -126,7 +125,6 @@ class Tools:
 
         Returns:
             The value; None if one of the `graphs` has no part.
-
         """
         return self.store.cached(name, filters.collection, filters.document, graphs, make, uses)
 
@@ -178,7 +176,6 @@ class Mode:
         uses: Graphs that it reads where they exist.
         sentence: What it does, in one sentence for somebody who reads books and knows nothing of
             retrieval; '' to use `about`.
-
     """
 
     retrieve: Retrieve

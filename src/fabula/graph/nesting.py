@@ -7,9 +7,7 @@ characters that JSON can write and UTF-8 can't.
 
 from __future__ import annotations
 
-import json
 import re
-from typing import Any
 
 MAX_DEPTH = 50
 """Levels of lists and objects within one another."""
@@ -53,15 +51,3 @@ def is_deep(written: bytes) -> bool:
         brackets = brackets.replace(b"[]", b"")
     # What is left without a pair is opened and never closed.
     return b"[]" in brackets or len(brackets) > MAX_DEPTH
-
-
-def load_json(written: str) -> Any:
-    """Return the value of a JSON text from outside.
-
-    Raises:
-        ValueError: It is not JSON, or `find_excess` finds something.
-
-    """
-    if excess := find_excess(written.encode()):
-        raise ValueError(f"The JSON {excess}.")
-    return json.loads(written)

@@ -150,7 +150,6 @@ def part_of(
 
     Raises:
         FabulaError: The graph breaks its own closed lists of labels and edges.
-
     """
     _refuse_unlisted(graph, built)
     if reserved := sorted(RESERVED & built.facts.keys()):
@@ -187,7 +186,6 @@ def piece_of(
 
     Raises:
         FabulaError: The graph breaks its own closed lists of labels and edges.
-
     """
     _refuse_unlisted(graph, Built(tuple(nodes), tuple(edges)))
     return Part(

@@ -32,7 +32,6 @@ def restrict_parts(
         graphs: The installed graphs by name, each after those that it rests on.
         end: How many characters were read.
         is_unread: Whether a text prints a name that was not read yet.
-
     """
     text = parts[TEXT]
     chunks = {node.id for node in text.nodes if node.sources and int(node.properties["end"]) <= end}

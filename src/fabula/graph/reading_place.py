@@ -30,7 +30,6 @@ class ReadingPlace:
         length: How many it has.
         name: The place in words, as "the end of STAVE THREE".
         said: What the reader called it, as "Stave Three" or "40%".
-
     """
 
     document: Entry

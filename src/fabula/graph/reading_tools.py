@@ -58,7 +58,6 @@ class ReadingResult:
             number and may be cited, so it has to have a place in its document.
         note: What the model is to know beside, in one or two sentences; '' for nothing. It may hold
             nothing of a text that the filters do not let through.
-
     """
 
     hits: tuple[Hit, ...] = ()
@@ -77,7 +76,6 @@ class ReadingTool:
         arguments: The class of its arguments, with a description of each.
         run: Finds what the arguments ask for, within the filters. It raises NotFound, with a
             message for the model, for something that is not there.
-
     """
 
     name: str

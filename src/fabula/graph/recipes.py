@@ -6,12 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from fabula.errors import NotFound
-from fabula.graph import (
-    TEXT,
-    Record,
-    differences,
-    fingerprint,
-)
+from fabula.graph import TEXT, Record, differences, fingerprint
 from fabula.graph.decisions import Decision, applicable_decisions
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graphs
@@ -54,7 +49,6 @@ def recipe(
         offline: Whether no chat model is asked: prompts change nothing then.
         decisions: What people decided, as far as the part follows it.
         layers: The digests of the layers of annotations of the document, by name.
-
     """
     imported = {"annotations": dict(layers or {})} if graph.imports else {}
     made_from = {
@@ -87,7 +81,6 @@ def decisions_by_graph(
         decisions: All decisions of the collection.
         document: The id of the document.
         records: What its parts are made from now, without those that are made anew anyway.
-
     """
     return {
         graph.name: applicable_decisions(
@@ -145,7 +138,6 @@ def complete_documents(
 
     Raises:
         NotFound: There is none, or the collection lacks another part of its own.
-
     """
     installed = graphs()
     of_documents = [name for name in graph.rests_on if installed[name].build]
@@ -213,7 +205,6 @@ def find_stale(
         entry: The document as it is listed; None if it is new.
         recipes: What each part would be made from now, by its graph's name.
         gaps: Whether a part with gaps is stale, too.
-
     """
     parts = entry.graphs if entry else {}
     stale: list[str] = []

@@ -41,7 +41,6 @@ def read_set(
 
     Raises:
         SettingsError: There is no such set, or the file can't be read or does not fit.
-
     """
     text = _text(name_or_path, package, what)
     try:

@@ -21,7 +21,6 @@ class TextStructure:
         outline: The sections as a tree.
         pages: The printed pages.
         lines: The numbered lines of verse.
-
     """
 
     outline: TextOutline = field(default_factory=TextOutline)
@@ -90,7 +89,6 @@ def name_sections(
         name: Names the section of a chunk by its start and end, as `section_namer` returns it.
         rows: The nodes: `id`, `kind`, `section`, the start and the end of the first and the last
             chunk that they rest on (`first`, `last`), and the `first_section`.
-
     """
     names: dict[str, str] = {}
     for row in rows:

@@ -50,7 +50,6 @@ def ask_summary(
 
     Raises:
         ModelError: No usable reply could be had.
-
     """
     summary = yield from chat.ask(request, read)
     if is_much_too_long(summary, limit):

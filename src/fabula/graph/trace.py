@@ -22,7 +22,6 @@ class TraceStep:
         kept: The ids of the hits that went on.
         walked: The ids of the elements of a graph that it went through, best first.
         steps: The steps within it.
-
     """
 
     name: str

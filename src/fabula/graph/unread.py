@@ -29,7 +29,6 @@ def index_names(chunks: Iterable[tuple[int, str]]) -> NameIndex:
 
     Args:
         chunks: The chunks of a text in their order, each with its first character.
-
     """
     first: dict[str, int] = {}
     ordinary: set[str] = set()

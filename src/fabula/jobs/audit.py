@@ -30,7 +30,6 @@ class Audit:
             what: What was done, such as 'remove document'.
             target: To what.
             details: Further values by name; those that are None are left out.
-
         """
         if named := [f"{name}: {value}" for name, value in details.items() if value is not None]:
             target = f"{target} ({', '.join(named)})"

@@ -23,7 +23,6 @@ class GivingWay(Stop):
 
     Args:
         is_asked: Returns whether a question is being answered now.
-
     """
 
     def __init__(self, is_asked: Callable[[], bool]) -> None:

@@ -109,7 +109,6 @@ class Ledger:
         settings: The prices, and the models of the steps.
         folder: Where the journal is.
         unpriced: How a quota of money works if a price is not known.
-
     """
 
     def __init__(
@@ -153,7 +152,6 @@ class Ledger:
             labels: The id and the name of the key, the collection, and the kind of work.
             step: The step that has asked the models.
             usage: Its usage.
-
         """
         self._count({step: usage})
         try:
@@ -231,7 +229,6 @@ class Ledger:
             caller: The key.
             in_flight: Tokens that it has sent by batches and that the ledger does not have yet, by
                 model.
-
         """
         quotas, sent = self._quotas(caller), sum(in_flight.values())
         quota = _narrowest(quotas)
@@ -267,7 +264,6 @@ class Ledger:
             by: What each row of the result is: a day, a key or a collection.
             key: Only this key; '' for all.
             days: How many days, today included.
-
         """
         self.flush()
         rows = self._store.rows("jobs/find_usage", by=by, key=key, days=days)

@@ -70,7 +70,6 @@ class Jobs:
         app: The library.
         recipes: How this process does jobs; None if it does none.
         audit: Records each change.
-
     """
 
     def __init__(self, app: App, recipes: Recipes | None, audit: Audit) -> None:
@@ -112,7 +111,6 @@ class Jobs:
             Conflict: The key came with another request before.
             SettingsError: A new collection can't have that name.
             SpaceError: The collection has embeddings of another model, or is being re-embedded.
-
         """
         if kind == "ingest":
             self._refuse_ingest(collection)
@@ -171,7 +169,6 @@ class Jobs:
             state: Only jobs in that state; '' for all.
             limit: How many at most.
             after: The `place` of the last job of the previous page; '' for the first page.
-
         """
         rows = self._app.connect().rows(
             "jobs/read_jobs",
@@ -188,7 +185,6 @@ class Jobs:
 
         Args:
             takes_others: Whether jobs that other processes have added may be taken, too.
-
         """
         [row] = self._app.connect().rows("jobs/find_waiting", **self._takes(takes_others))
         return bool(row["due"]), row["workers"]
@@ -208,7 +204,6 @@ class Jobs:
             dead: Workers that are known to have ended; their jobs may be taken.
             milliseconds: The lease: how long the job is the worker's without a renewal.
             takes_others: Whether jobs that other processes have added may be taken, too.
-
         """
         store = self._app.connect()
         lease = {"worker": worker, "dead": list(dead), "milliseconds": milliseconds}
@@ -271,7 +266,6 @@ class Jobs:
 
         Returns:
             The job; None if it does not change in time, or no longer exists.
-
         """
         deadline = time.monotonic() + timeout
         while True:

@@ -82,7 +82,6 @@ class Recipes:
             items: The items that are still to be done, of a job that is resumed.
             previous: The recipe that a resumed job had. If the files of `items` are at another
                 server, the job continues there.
-
         """
         ours = self._own_recipes
         if kind in OF_FILES:

@@ -29,16 +29,7 @@ from fabula.errors import (
 from fabula.export.annotation_formats import find_format, unpack_files
 from fabula.jobs.callers import Caller, Quotas
 from fabula.jobs.giving_way import GivingWay
-from fabula.jobs.job import (
-    OPEN,
-    Item,
-    JobState,
-    Kind,
-    StoredJob,
-    add_usage,
-    item_row,
-    job_row,
-)
+from fabula.jobs.job import OPEN, Item, JobState, Kind, StoredJob, add_usage, item_row, job_row
 from fabula.jobs.ledger import Ledger
 from fabula.jobs.progress import JobProgress
 from fabula.jobs.queue import Jobs
@@ -105,7 +96,6 @@ class Runner:
     Args:
         services: What running jobs needs of the service.
         takes_others: Whether jobs are taken that other processes have added.
-
     """
 
     def __init__(self, services: JobServices, *, takes_others: bool = True) -> None:
@@ -266,7 +256,6 @@ class JobRun:
         stop: Ends the job soon once it is set.
         is_releasing: Returns whether the process stops or pauses, so that the job is to be left for
             later.
-
     """
 
     def __init__(

@@ -78,7 +78,6 @@ def text_item(uploads: Uploads, text: str, source: str, **metadata: str) -> Item
 
     Raises:
         BadValue: The text or the source is blank.
-
     """
     if not text.strip():
         raise BadValue("There is no text.")
@@ -111,7 +110,6 @@ def begin_ingest(
         Conflict: A text and a file have the same source.
         SettingsError: A graph of the whole collection is among those to build, or one that needs
             a chat model, which there is not.
-
     """
     if not items:
         raise BadValue("There is no file and no text in this request.")
@@ -159,7 +157,6 @@ def estimate(
         choice: How they would be ingested.
         reader: Reads the document of an item. Give one that caches if the same items are estimated
             several times.
-
     """
     items = list(items)
     reader = reader or partial(read_document, uploads, collection.name)
@@ -190,7 +187,6 @@ class ImportOptions:
             BadValue: The name can't be one of a layer.
             LoadError: The name is that of the reader's own notes.
             SettingsError: There is no such format.
-
         """
         refuse_layer_name(self.layer)
         find_format(self.format)

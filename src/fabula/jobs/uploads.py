@@ -148,7 +148,6 @@ class Uploads:
         Raises:
             Conflict: Two different files have one name, so each would replace the other's document.
             TooLarge: There are more than MAX_ITEMS.
-
         """
         by_source: dict[str, Item] = {}
         for upload in uploads:

@@ -44,7 +44,6 @@ class App(Resources):
         TypeError: An argument does not exist or is of another type.
         FabulaError: All other errors: SettingsError for a bad setting, ServerError and StoreError
             for Neo4j, ModelError for a model, LoadError for a file, NotFound for what isn't there.
-
     """
 
     def collection(
@@ -65,7 +64,6 @@ class App(Resources):
             counter: Counts each call to a model that builds something in it.
             takes_paths: Whether a document may be named by the path of its file on this machine.
             settings: Settings in place of this App's, such as those without an endpoint.
-
         """
         models = None
         if budget or counter or settings:
@@ -118,7 +116,6 @@ class App(Resources):
         Raises:
             NotFound: There is no collection.
             FabulaError: No collection could be searched.
-
         """
         from fabula.library.across import find_collections, retrieve_across
 
@@ -152,7 +149,6 @@ class App(Resources):
             NotFound: There is no collection.
             SettingsError: The question has a place up to which a text was read (`until`).
             FabulaError: No collection could be searched.
-
         """
         from fabula.library.across import find_collections, stream_across
 
@@ -167,7 +163,6 @@ class App(Resources):
 
         Raises:
             StoreError: The embeddings of a collection are being replaced.
-
         """
         from fabula.build.compact import CompactRun
         from fabula.build.outcome import SilentProgress
@@ -201,7 +196,6 @@ class App(Resources):
         Raises:
             LoadError: The file can't be read, was cut or changed, or is of another version.
             SpaceError: There is a collection of this name.
-
         """
         from fabula.export.collection_file import check_collection_file, read_slices
         from fabula.store.whole_collection import write_collection

@@ -56,7 +56,6 @@ class HitsAcross(_PartlyFound):
             collections can't be compared.
         collections: The collection of each passage, by the passage's id.
         failures: The errors of the collections that could not be searched, by their names.
-
     """
 
     hits: Sequence[Hit]
@@ -71,7 +70,6 @@ class AnswerAcross(_PartlyFound):
         stream: The answer; each passage that it shows or cites has its `collection`.
         collections: The names of the collections that were searched.
         failures: The errors of the collections that could not be searched, by their names.
-
     """
 
     stream: AnswerStream
@@ -92,7 +90,6 @@ def find_collections(app: App, names: Sequence[str] = ()) -> list[Collection]:
 
     Raises:
         NotFound: No name is given, and there is no collection.
-
     """
     chosen = list(dict.fromkeys(names)) or app.collections()
     if not chosen:
@@ -121,7 +118,6 @@ def retrieve_across(
 
     Raises:
         FabulaError: No collection could be searched; the error is that of the first.
-
     """
     query = collections[0].make_query(question, {**options, "fill": False})
     found = _search_all(collections, query, meter or Meter(), stop)
@@ -158,7 +154,6 @@ def stream_across(
     Raises:
         SettingsError: The question has a place up to which a text was read (`until`).
         FabulaError: No collection could be searched; the error is that of the first.
-
     """
     meter, path, stop = meter or Meter(), path or Trace(), stop or Stop()
     first = collections[0]

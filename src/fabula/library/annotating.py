@@ -47,7 +47,6 @@ class ImportedAnnotations:
         moved: How many were found elsewhere, by their words or by words like them.
         orphaned: How many were found nowhere in the text. They are kept.
         untried: How many of these were not looked for, or not everywhere: there are too many.
-
     """
 
     record: LayerRecord
@@ -85,7 +84,6 @@ def read_annotated(
 
     Raises:
         Changed: The document was replaced while it was read.
-
     """
     installed = graphs()
     names = [TEXT]
@@ -153,7 +151,6 @@ def refuse_layer_name(name: str) -> None:
     Raises:
         BadValue: The name can't be one of a layer.
         LoadError: The name is that of the reader's own notes.
-
     """
     if problem := "has a slash in it" if "/" in name else name_problem(name):
         # A layer is a part of the addresses of the HTTP interface.
@@ -194,7 +191,6 @@ def keep_layer(
         LoadError: The files have no annotations or can't be read within limits of time and memory,
             or the name is that of the reader's own notes.
         Stopped: `stop` was set.
-
     """
     refuse_layer_name(name)
     document = read_text_of(store, entry)

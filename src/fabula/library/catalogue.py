@@ -58,7 +58,6 @@ def find_document(
     Raises:
         NotFound: The name means no document, or several. The message names documents of this
             collection, and of no other.
-
     """
     if not isinstance(name, str):
         raise TypeError(f"A document is named by a str, its id, title or file, not by {name!r}.")
@@ -89,7 +88,6 @@ def find_only_document(store: Store, collection: str, place: str) -> Entry:
 
     Raises:
         NotFound: There is none, or there are several.
-
     """
     entries = [*islice(store.documents(collection, 2), 2)]
     if not entries:

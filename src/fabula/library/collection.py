@@ -80,7 +80,6 @@ class Conversation:
     Attributes:
         collection: The collection that is asked.
         options: Options of a `Query` that hold for all questions; they may be changed in between.
-
     """
 
     def __init__(self, collection: Collection, options: dict[str, Any]) -> None:
@@ -135,7 +134,6 @@ class Collection:
 
     Attributes:
         place: The place of a reader, which `as_read` gives; None for a reader of everything.
-
     """
 
     def __init__(
@@ -199,7 +197,6 @@ class Collection:
             InvalidPlace: `place` can't be a place in any text.
             NotFound: There is no such document or place, it is the name of several, or no document
                 is named and the collection has several.
-
         """
         if not place:
             return self
@@ -268,7 +265,6 @@ class Collection:
             StoreError: Neo4j failed.
             ClusterError: The cluster can't be reached, or its workers can't do the work.
             ModelError: The model endpoint failed. These five end the run.
-
         """
         from fabula.build.outcome import Outcome
         from fabula.load.sources import find_sources
@@ -304,7 +300,6 @@ class Collection:
             LoadError: The text has no words or no source.
             BadReply: A model's replies stay malformed, so that more than one piece and over a tenth
                 of a graph is missing.
-
         """
         from fabula.load import read_text
         from fabula.load.source import DocumentSource
@@ -328,7 +323,6 @@ class Collection:
 
         Returns:
             One outcome per document with gaps, and per graph of the collection itself with gaps.
-
         """
         store = self.app.store_of(self.name, options.get("stop"))
         lacking = [entry for entry in store.documents(self.name) if entry.gaps]
@@ -355,7 +349,6 @@ class Collection:
         Raises:
             NotFound: There is no such document, or the collection is empty.
             SettingsError: There is no such graph, or it needs a chat model and there is none.
-
         """
         requested = graph(name)
         store = self.app.store_of(self.name, options.get("stop"))
@@ -381,7 +374,6 @@ class Collection:
             NotFound: Nothing has been ingested.
             StoreError: Another run is at work.
             Stopped: `stop` was set.
-
         """
         from fabula.build.outcome import SilentProgress
         from fabula.build.reembed import ReembedRun
@@ -415,7 +407,6 @@ class Collection:
         Raises:
             Changed: The document was replaced since the reader's place was found.
             NotFound: There is none, more than one, or it is not the one that is read.
-
         """
         read = self.place.document if self.place else None
         name = name or (read.id if read else "")
@@ -508,7 +499,6 @@ class Collection:
             NotFound: There is nothing to write.
             StoreError: A document changes meanwhile.
             SpaceError: The embeddings are being replaced at the moment.
-
         """
         from fabula.export.export_formats import find_export_format
         from fabula.export.files import write_graph
@@ -536,7 +526,6 @@ class Collection:
             NotFound: There is nothing to write.
             Changed: The collection was changed meanwhile.
             SpaceError: The embeddings are being replaced at the moment.
-
         """
         from fabula.export.collection_file import write_collection_file
         from fabula.store.whole_collection import read_collection
@@ -568,7 +557,6 @@ class Collection:
 
         Raises:
             NotFound: There is no such document or place, or it comes after what was read.
-
         """
         from fabula.library.reading import read
 
@@ -582,7 +570,6 @@ class Collection:
 
         Raises:
             NotFound: Several documents have the name, or too many would be searched.
-
         """
         if document or not place or self.place:
             return None
@@ -609,7 +596,6 @@ class Collection:
             NotFound: There is no query, document or place of this name.
             FabulaError: A parameter is missing or wrong.
             StoreError: Neo4j refuses it.
-
         """
         from fabula.graph.explore import parse_query, shipped_query
 
@@ -630,7 +616,6 @@ class Collection:
             NotFound: There is no such document or place, or nothing in the collection.
             FabulaError: A parameter is missing or wrong.
             StoreError: Neo4j refuses it.
-
         """
         from fabula.graph.explore import COLLECTION
         from fabula.library.catalogue import refuse_missing
@@ -683,7 +668,6 @@ class Collection:
         Raises:
             NotFound: The collection has no documents, or no such document, aspect or kind.
             FabulaError: The question is empty.
-
         """
         query = self.make_query(question, {**options, "fill": False})
         result, _ = self.find(query, meter=meter, path=path, stop=stop)
@@ -748,7 +732,6 @@ class Collection:
             path: Records each step of retrieval.
             stop: Ends the search or the answer, from any thread.
             **options: Options of a `Query`, in place of the settings' defaults.
-
         """
         query = self.make_query(question, options)
         stop = stop or Stop()
@@ -820,7 +803,6 @@ class Collection:
 
         Raises:
             NotFound: As `retrieve`.
-
         """
         from fabula.config.expected_models import ExpectedModels
 
@@ -874,7 +856,6 @@ class Collection:
             LoadError: A file can't be read, or has no annotations.
             NotFound: There is no such document.
             SettingsError: There is no such format.
-
         """
         from fabula.export.annotation_formats import find_format, read_annotation_files
         from fabula.library.annotating import keep_layer
@@ -955,7 +936,6 @@ class Collection:
 
         Raises:
             NotFound: The collection has no documents, or no such document or place.
-
         """
         query = self.make_query(question, options)
         read, filters = self._aim(query)

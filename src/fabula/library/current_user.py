@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import getpass
 
-UNKNOWN_USER = "unknown"
-
 
 def current_user() -> str:
     """Return the name of the user who runs this process."""
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):  # no such user, as in some containers
-        return UNKNOWN_USER
+        return "unknown"

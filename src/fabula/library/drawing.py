@@ -110,7 +110,6 @@ def draw_document(
     Raises:
         NotFound: There is no such picture, or the document lacks the graph that is drawn.
         StoreError: The document changed while it was read.
-
     """
     kind = find_picture(picture)
     for graph in kind.graphs:

@@ -44,7 +44,6 @@ class Lines:
         pages: The labels of the printed pages of what was asked for, or else of the text, as
             "113-114"; '' where the document has none.
         lines: The same of numbered lines.
-
     """
 
     section: str
@@ -69,7 +68,6 @@ class Reading:
         lines: The text, by section. Where two parts do not touch, text is left out.
         related: Summaries and details that rest on the text.
         of: The summary or the detail that was asked for, which rests on the lit spans.
-
     """
 
     document: Entry
@@ -101,7 +99,6 @@ def read(store: Store, document: Entry, at: str = "") -> Reading:
 
     Raises:
         NotFound: There is no such place, it is the name of several, or it was not read yet.
-
     """
     at = at.strip()
     if len(at) > MAX_PLACE:
@@ -142,7 +139,6 @@ def find_span(store: Store, document: Entry, at: str) -> tuple[int, int]:
 
     Raises:
         NotFound: There is no such place, or it is the name of several.
-
     """
     structure = store.whole.structure(document)
     rows = store.whole.find_chunks(document)

@@ -34,7 +34,6 @@ def check_place(named: str) -> str:
     Raises:
         InvalidPlace: It is blank, too long, a share outside of 0 to 100 %, or a number in digits
             other than 0 to 9.
-
     """
     place = named.strip()
     if not place:
@@ -71,7 +70,6 @@ def find_reading_place(store: Store, document: Entry, named: str) -> ReadingPlac
     Raises:
         InvalidPlace: `named` can't be a place in any text.
         NotFound: The document has no such place, or it is the name of several.
-
     """
     place = check_place(named)
     length = store.length_of(document)

@@ -103,7 +103,6 @@ class Resources:
         Raises:
             Stopped: `stop` was set while another thread fetches or starts the private server. A
                 start by this thread is waited for.
-
         """
         server = self.settings.collections.get(collection)
         connecting = self._connecting[server]

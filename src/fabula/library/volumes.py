@@ -53,7 +53,6 @@ def find_read_volumes(store: Store, collection: str, place: str) -> ReadVolumes 
 
     Raises:
         NotFound: Several documents have the name, or too many would be searched.
-
     """
     if store.count(collection, MIN_VOLUMES)[0] < MIN_VOLUMES:
         return None

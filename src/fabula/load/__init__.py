@@ -69,7 +69,6 @@ def find(paths: Iterable[Path]) -> FoundFiles:
 
     Raises:
         LoadError: A path does not exist.
-
     """
     files: dict[Path, None] = {}
     others: dict[Path, None] = {}
@@ -100,7 +99,6 @@ def find_in_zip(path: Path, name: str = "") -> tuple[list[str], list[str]]:
 
     Raises:
         LoadError: The zip is damaged, has no books, or would unpack to too much.
-
     """
     from fabula.load import zips
 
@@ -122,7 +120,6 @@ def load(path: Path, collection: str, max_bytes: int) -> Document:
 
     Raises:
         LoadError: The file can't be read as a document; the message names it.
-
     """
     return open_document(path, collection, max_bytes).parse()
 
@@ -149,7 +146,6 @@ def open_in_zip(path: Path, book: str, collection: str, max_bytes: int) -> FileC
 
     Raises:
         LoadError: The file can't be read as a document; the message names both.
-
     """
     from fabula.load import zips
     from fabula.load.formats import format_of
@@ -172,7 +168,6 @@ def open_stored(path: Path, book: str, source: str, collection: str, max_bytes: 
 
     Raises:
         LoadError: The file can't be read, or its format is not recognised.
-
     """
     if book:
         from fabula.load import zips
@@ -188,7 +183,6 @@ def recognise_content(data: bytes, source: str, collection: str, max_bytes: int)
 
     Raises:
         LoadError: Its format is not recognised.
-
     """
     from fabula.load.formats import recognise
 
@@ -210,7 +204,6 @@ def read_text(
 
     Raises:
         LoadError: The text has no words.
-
     """
     from fabula.load.document import document
     from fabula.load.text import plain

@@ -71,7 +71,6 @@ class AozoraText:
         title: Its title.
         author: Its author.
         left_out: The characters that were left out, by kind.
-
     """
 
     text: str

@@ -52,7 +52,6 @@ class Archive:
 
         Raises:
             LoadError: It is not a zip, or a damaged one.
-
         """
         try:
             size = file.seek(0, os.SEEK_END)
@@ -116,7 +115,6 @@ class Archive:
 
         Raises:
             EntryError: It is missing, or can't be read.
-
         """
         return parse(
             self.read(name),

@@ -15,7 +15,6 @@ class Block:
         heading: The title of the section that starts with this block; '' if none does.
         level: The depth of the heading in the file's own outline, from 1, the outermost; 0 if the
             file does not say.
-
     """
 
     text: str
@@ -36,7 +35,6 @@ class Draft:
         edition: The edition that the file was made from.
         left_out: The characters that the reader left out, by kind, as "licence" or "page numbers".
         warnings: What was wrong with the file, in full sentences.
-
     """
 
     blocks: tuple[Block, ...]

@@ -134,7 +134,6 @@ class ChapterLine:
         titled: Whether a title follows the number.
         value: The number; 0 if it is not known.
         rank: The index in `RANKS`.
-
     """
 
     kind: str
@@ -185,7 +184,6 @@ class _Words:
         ends: Lines at the end of a book.
         han: The units of Chinese and Japanese headings, with their ranks.
         korean: The same for Korean.
-
     """
 
     keywords: Mapping[str, tuple[int, frozenset[str]]]

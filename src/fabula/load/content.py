@@ -29,7 +29,6 @@ class FileContent:
         source: The source of the document.
         collection: The collection of the document.
         max_bytes: The largest file.
-
     """
 
     data: bytes
@@ -44,7 +43,6 @@ class FileContent:
 
         Raises:
             LoadError: The content can't be read as a document; the message names the file.
-
         """
         from fabula.load.document import document
 

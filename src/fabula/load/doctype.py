@@ -46,7 +46,6 @@ class Resolved:
         has_dtd: Whether the DOCTYPE names a DTD, which may define more entities.
         files: The entities in the text that stand for other files, with their addresses.
         unknown: The names of the entities that nothing defines; they stay in the text.
-
     """
 
     text: str
@@ -63,7 +62,6 @@ def resolve(text: str) -> Resolved:
 
     Raises:
         TooMuch: The text uses entities that are defined by other entities, or that are too long.
-
     """
     body, has_dtd, declared = _take_doctype(text)
     resolved = Resolved("", has_dtd)

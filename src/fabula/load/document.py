@@ -38,7 +38,6 @@ def document(draft: Draft, source: str, collection: str) -> Document:
 
     Raises:
         LoadError: It has no words, or its source is too long.
-
     """
     # Imported here, as they import numpy, which a reader in the sandbox does not need.
     from fabula.load.paratext import remove_paratext

@@ -86,7 +86,6 @@ def read(data: bytes, source: str, limit: int) -> Draft:
 
     Raises:
         LoadError: It is broken, protected, or would unpack to more than `limit` bytes.
-
     """
     return _read(data, source, limit, 0)
 

@@ -150,7 +150,6 @@ class DecodedText:
         text: The text.
         encoding: Its encoding, by Python's name.
         warnings: What was doubtful or mended, in full sentences.
-
     """
 
     text: str
@@ -174,7 +173,6 @@ def decode(data: bytes, source: str) -> str:
 
     Raises:
         LoadError: It is not text; the message names `source`.
-
     """
     return decode_text(data, source).text
 
@@ -186,7 +184,6 @@ def decode_text(data: bytes, source: str) -> DecodedText:
 
     Raises:
         LoadError: It is not text; the message names `source`.
-
     """
     decoded = _decode(data, source)
     count = decoded.text.count("\ufffd")

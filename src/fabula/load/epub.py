@@ -72,7 +72,6 @@ def read(data: bytes, source: str, limit: int) -> Draft:
 
     Raises:
         LoadError: It is broken, protected, or would unpack to more than `limit` bytes.
-
     """
     return _Book(Archive(io.BytesIO(data), source, limit, "EPUB")).draft()
 

@@ -26,7 +26,6 @@ class ContentsEntry:
         fragment: The id of the place on that page; '' for its beginning.
         title: The title.
         level: The depth in the table, from 1.
-
     """
 
     name: str

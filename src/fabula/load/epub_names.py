@@ -26,7 +26,6 @@ class ArchiveNames:
     Args:
         names: The names.
         folder: The folder that holds the book, which is the root of its absolute addresses.
-
     """
 
     def __init__(self, names: Iterable[str], folder: str = "") -> None:
@@ -55,7 +54,6 @@ class ArchiveNames:
             base: The name of the file that has the address; '' for the book's own folder.
             address: The address.
             is_exact: Whether a file in another folder is none.
-
         """
         path = urldefrag(address.strip()).url.replace("\\", "/")
         if not path:

@@ -57,7 +57,6 @@ def read_epub_folder(folder: Path, name: str, max_bytes: int) -> bytes:
 
     Raises:
         LoadError: The folder or a file in it can't be read, or all are larger than `max_bytes`.
-
     """
     packed = io.BytesIO()
     size = 0

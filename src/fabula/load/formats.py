@@ -58,7 +58,6 @@ def recognise(data: bytes, name: str) -> str:
 
     Raises:
         LoadError: It has a format that can't be read.
-
     """
     stated = PurePosixPath(name).suffix.lower()
     suffix = _by_magic(data, stated)

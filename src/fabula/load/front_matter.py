@@ -66,7 +66,6 @@ class FrontMatter:
         fields: Its values by 'title', 'author', 'language', 'published' and 'edition'.
         text: The text below it.
         left_out: The characters of the metadata.
-
     """
 
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -80,7 +79,6 @@ def split_front_matter(text: str, *, markdown: bool = False) -> FrontMatter:
     Args:
         text: A tidied text.
         markdown: Whether a block between rules is metadata even if its fields are unknown.
-
     """
     start = len(text) - len(text.lstrip())
     if (fenced := _FENCED.match(text, start)) is not None:

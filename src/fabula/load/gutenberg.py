@@ -30,7 +30,6 @@ class Book:
         edition: The edition that the file was made from.
         left_out: The characters that belong to the library, by kind.
         books: How many books of the library were joined in the text.
-
     """
 
     text: str

@@ -102,7 +102,6 @@ def confirm(
         author: Its author; '' if unknown.
         levels_are_divisions: Whether each level is a division of its own, so that a heading below
             another one is never its title. In web pages a title may be in a heading of lower level.
-
     """
     texts = [without_marks(block.text).strip() for block in blocks]
     stated = [_stated_heading(index, block) for index, block in enumerate(blocks) if block.heading]

@@ -178,7 +178,6 @@ class PageContent:
         metadata: The values of 'title', 'author', 'language' and 'published'.
         ids: The block at which, or before which, the element with an id begins, by its index.
         left_out: The characters that are not in the blocks, by kind.
-
     """
 
     blocks: tuple[Block, ...]
@@ -220,7 +219,6 @@ def page(text: str, source: str, page_labels: Mapping[str, str] | None = None) -
 
     Raises:
         LoadError: It can't be parsed.
-
     """
     text = doctype.resolve_html(text)
     builder = _BlockBuilder(page_labels=page_labels or {})
@@ -308,7 +306,6 @@ class _Open:
         text_number: The number of the block that it began in; a note has one of its own.
         around: The pieces of the block around a note.
         has_operand: Whether the first part of a fraction or power has ended.
-
     """
 
     tag: str

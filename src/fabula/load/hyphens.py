@@ -40,7 +40,6 @@ class Hyphens:
 
         Args:
             lines: The lines of each paragraph.
-
         """
         self._counts: Counter[str] = Counter()
         self._has_double_hyphens = self._divides = self._is_french = False

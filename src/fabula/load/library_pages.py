@@ -264,7 +264,6 @@ class LibraryPages:
         kinds: For each line of each paragraph the kind of what it is; '' if it is the book's.
         metadata: The title, author and so on that the header of the first book states.
         books: How many books of the library are joined in the text.
-
     """
 
     kinds: list[list[str]]
@@ -292,7 +291,6 @@ def find_library_pages(paragraphs: Sequence[Sequence[str]]) -> LibraryPages:
 
     Args:
         paragraphs: The lines of each paragraph.
-
     """
     pieces = [*_split(paragraphs)]
     _mark_licences(pieces)

@@ -72,7 +72,6 @@ class TextRules:
         title: Returns the title of the section that begins with an element, if no heading says it.
         left_out: Returns what the text of a skipped element is called when it is counted; '' for
             what is no text, as an address.
-
     """
 
     kind: Callable[[Sequence[Element]], Kind]
@@ -88,7 +87,6 @@ def blocks(root: Element, kind: Callable[[Sequence[Element]], Kind]) -> tuple[Bl
     Args:
         root: The root element.
         kind: Returns what an element is; it gets the path to it, the outermost element first.
-
     """
     return read_blocks(root, TextRules(kind))[0]
 

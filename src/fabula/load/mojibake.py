@@ -151,7 +151,6 @@ def surroundings_of_broken(text: str) -> list[str]:
 
     Args:
         text: A text that was decoded with the error handler 'surrogateescape'.
-
     """
     places = [
         text[max(0, match.start() - _CONTEXT) : match.end() + _CONTEXT]
@@ -168,7 +167,6 @@ def replace_damaged(text: str) -> str:
 
     Args:
         text: A text that was decoded with the error handler 'surrogateescape'.
-
     """
     broken = len(_BROKEN.findall(text))
 
@@ -206,7 +204,6 @@ def decode_broken(text: str, encoding: str) -> tuple[str, int]:
     Args:
         text: A text that was decoded with the error handler 'surrogateescape'.
         encoding: The encoding of these bytes.
-
     """
     lines = 0
     mended: list[str] = []

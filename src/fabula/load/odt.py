@@ -15,12 +15,7 @@ from fabula.load.blocks import Block, Draft
 from fabula.load.headings import confirm, stated_title
 from fabula.load.left_out import count_characters
 from fabula.load.markup import Kind, blocks, elements, local_name, metadata
-from fabula.load.office import (
-    MAX_SECTION_LEVEL,
-    MAX_STYLE_CHAIN,
-    bookmark_mark,
-    heading_style,
-)
+from fabula.load.office import MAX_SECTION_LEVEL, MAX_STYLE_CHAIN, bookmark_mark, heading_style
 from fabula.load.paratext import remove_library_text
 from fabula.load.references import CONTEXT_CHARACTERS, mark_raised
 from fabula.load.stanzas import EMPTY, join_stanzas
@@ -67,7 +62,6 @@ def read(data: bytes, source: str, limit: int) -> Draft:
 
     Raises:
         LoadError: It is broken, protected, or would unpack to more than `limit` bytes.
-
     """
     archive = Archive(io.BytesIO(data), source, limit, "ODT")
     manifest = "META-INF/manifest.xml"
@@ -212,7 +206,6 @@ class _Styles:
         levels: The levels of the styles of headings.
         hidden: The styles whose text is hidden.
         raised: The styles whose text is raised.
-
     """
 
     def __init__(self, roots: Sequence[Element]) -> None:

@@ -87,7 +87,6 @@ class Paratext(NamedTuple):
         left_out: The characters that were left out, by kind.
         metadata: The title, author and so on that a library's header states.
         books: How many books of a library are joined in the text.
-
     """
 
     blocks: list[Block]
@@ -119,7 +118,6 @@ def remove_library_text(blocks: Sequence[Block], left_out: Counter[str]) -> list
     Args:
         blocks: The blocks of a text.
         left_out: What is removed is counted here, by kind.
-
     """
     body = split_library_text(blocks)
     left_out.update(body.left_out)

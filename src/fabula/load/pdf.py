@@ -142,7 +142,6 @@ class _Line:
         is_apart: Whether there is a gap above it, or its type is of another size.
         is_indented: Whether it begins right of the lines of its column.
         mark: The mark of the page whose top it is.
-
     """
 
     text: str
@@ -245,7 +244,7 @@ def _optional_parts(
     labels: list[str] = []
     try:
         outline = _outline(reader)
-        labels = _stated_labels(reader)
+        labels = list(reader.page_labels) if "/PageLabels" in reader.root_object else []
     except (PyPdfError, *_BROKEN):
         warnings.append(f"The outline of {source} or the labels of its pages are broken.")
     return outline, labels
@@ -409,11 +408,6 @@ def _is_beside(left: _Line, right: _Line) -> bool:
     width = _CHARACTER_WIDTH * left.size * len(left.text)
     is_row = abs(left.y - right.y) < 0.2 * left.size and left.size == right.size
     return is_row and 0 < right.x - left.x - width < 2 * left.size
-
-
-def _stated_labels(reader: PdfReader) -> list[str]:
-    """The labels of the pages, as 'xiv'; empty if the file states none."""
-    return list(reader.page_labels) if "/PageLabels" in reader.root_object else []
 
 
 def _printed_labels(numbers: Sequence[Sequence[str]]) -> list[str]:

@@ -36,7 +36,6 @@ class Reader(Protocol):
 
         Raises:
             LoadError: The file can't be read.
-
         """
         ...
 

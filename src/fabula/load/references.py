@@ -30,7 +30,6 @@ def mark_raised(text: str, before: str) -> str:
     Args:
         text: The raised text.
         before: The text before it, or its last `CONTEXT_CHARACTERS`.
-
     """
     label = note_label(text)
     if not label or _BRACKETED.fullmatch(text.strip()):

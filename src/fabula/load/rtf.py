@@ -149,7 +149,6 @@ class _State:
         is_hidden: Whether the text is hidden.
         is_deleted: Whether the text was deleted.
         is_raised: Whether the text is raised.
-
     """
 
     output: _Paragraphs | None

@@ -82,7 +82,6 @@ def read(
 
     Raises:
         LoadError: The file can't be read within the limits.
-
     """
     request = {
         "suffix": suffix,
@@ -123,7 +122,6 @@ def run_once(
     Raises:
         LoadError: It takes more than the limits, or ends by itself.
         Stopped: `stop` was set.
-
     """
     stop = stop or Stop()
     answer = b""

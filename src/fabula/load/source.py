@@ -22,7 +22,6 @@ class DocumentSource:
         read: Reads the document.
         open: Does the first half of it: gets the content of the file, which another process may
             then parse. None where only `read` can read the source, in this process.
-
     """
 
     name: str

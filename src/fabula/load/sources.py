@@ -71,7 +71,6 @@ def find_sources(
 
     Raises:
         TypeError: A path is not a path, as a list of paths.
-
     """
     options = _Options(collection, max_file_mb * 1_000_000, name or STANDARD_INPUT_NAME, fetch)
     by_place: dict[str, DocumentSource] = {}

@@ -15,15 +15,7 @@ from fabula.load.chapters import is_chapter_line, numeral_line
 from fabula.load.clean import one_line
 from fabula.load.headings import confirm
 from fabula.load.locators import line_mark, page_mark
-from fabula.load.markup import (
-    BREAK,
-    Kind,
-    TextRules,
-    attribute,
-    elements,
-    local_name,
-    read_blocks,
-)
+from fabula.load.markup import BREAK, Kind, TextRules, attribute, elements, local_name, read_blocks
 from fabula.load.wrap import rejoin
 
 ROOTS = ("TEI", "TEI.2", "teiCorpus", "teiCorpus.2")
@@ -106,8 +98,6 @@ _NUMBERED = frozenset(
 """Types of divisions that are called by type and number, as 'Book 9', if they have no heading."""
 _BETWEEN_HEADS = frozenset(("cb", "fw", "lb", "milestone", "pb"))
 """What may stand between the number and the title of a division."""
-_LINE_BREAK = "lb"
-_SEGMENT = "seg"
 _PAGE_PREFIX = re.compile(r"(?:pp?|pag|page|seite|s)\b[. ]*(?=\w)|[\[\](){}]", re.IGNORECASE)
 _MAX_LINE_GAP = 25
 """Editions number each fifth or tenth line, or each that begins a page."""
@@ -187,7 +177,6 @@ class _Edition:
 
     Attributes:
         removed: The characters that were removed from the tree, by what they are.
-
     """
 
     def __init__(self, root: Element) -> None:
@@ -314,8 +303,8 @@ def _join_heads(root: Element) -> None:
             else:
                 division.remove(child)
                 # The break that the heading's lines are divided by.
-                child.tag = _SEGMENT
-                first.append(Element(_LINE_BREAK))
+                child.tag = "seg"
+                first.append(Element("lb"))
                 first.append(child)
                 child.tail = None
 

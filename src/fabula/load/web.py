@@ -43,7 +43,6 @@ def address(text: str) -> str:
 
     Raises:
         LoadError: It is not an https URL without a password.
-
     """
     try:
         url = _check(httpx2.URL(text))

@@ -71,7 +71,6 @@ class _LineStyle:
         edge: The indent of most lines.
         verse: Whether most lines begin with a capital.
         hyphens: How the file divides words at the ends of lines.
-
     """
 
     width: int

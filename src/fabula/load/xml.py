@@ -22,7 +22,6 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
 
     Raises:
         LoadError: It is broken, or not a book.
-
     """
     warnings: list[str] = []
     if data.startswith(_ZIP):

@@ -67,7 +67,6 @@ def decode_xml(data: bytes, warn: Callable[[str], None]) -> str:
 
     Raises:
         LoadError: It is not text.
-
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):

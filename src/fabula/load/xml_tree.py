@@ -35,7 +35,6 @@ def parse(
 
     Raises:
         LoadError: The file has no element, is no text, or its entities may expand without end.
-
     """
     try:
         text = decode_xml(data, warn).lstrip("\ufeff \t\r\n")
@@ -84,7 +83,6 @@ def parse_strictly(data: bytes, make_error: Callable[[str], LoadError]) -> Eleme
 
     Raises:
         LoadError: The file is broken, or defines entities, which may expand without end.
-
     """
     if defines_entities(data):
         raise make_error("it defines XML entities")

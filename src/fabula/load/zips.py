@@ -42,7 +42,6 @@ def list_files(path: Path, name: str) -> list[str]:
 
     Raises:
         LoadError: The zip, called `name`, is broken, is a single book, or unpacks to too much.
-
     """
     with _open_zip(path, name) as archive:
         if kind := book_suffix(archive.sizes):

@@ -43,7 +43,6 @@ class ToolOffer:
         tools: The tools.
         instructions: How to call them by JSON. They are added to the prompt where the endpoint
             refuses tools, and the reply is asked for in the prompt's schema.
-
     """
 
     tools: tuple[OfferedTool, ...]
@@ -66,7 +65,6 @@ class Prompt:
         offer: The tools that the model may call; None for none.
         placeholder: Makes a reply in the form that is asked for, and about as long as the model's
             would be. A dry run continues with it.
-
     """
 
     system: str
@@ -96,7 +94,6 @@ class Reply:
         incomplete: Whether the reply, or the streamed reply that this piece is the last of, did not
             end by itself: it was cut at a limit of tokens or withheld. It is never cached.
         batched: Whether it came by a batch, and is paid at the price of batches.
-
     """
 
     text: str
@@ -121,7 +118,6 @@ class Embeddings:
         cached: Whether all vectors come from the response cache.
         cut: The texts that are longer than the model takes, and how many tokens of their beginnings
             their vectors stand for.
-
     """
 
     vectors: Vectors
@@ -148,7 +144,6 @@ class Chat(Protocol):
         Args:
             prompt: The prompt that was replied to.
             forget: Whether a cache has to forget the reply, so that the model is asked again.
-
         """
         ...
 
@@ -177,7 +172,6 @@ class Embedder(Protocol):
         Args:
             texts: At most `batch` texts, none of them empty.
             kind: What the texts are.
-
         """
         ...
 
@@ -230,6 +224,5 @@ class Answerer(Protocol):
             history: The conversation's previous turns.
             brief: What the works are about as wholes; it is no evidence, and is not cited.
             in_text_order: Whether the passages are in the order of the text; otherwise best first.
-
         """
         ...

@@ -32,7 +32,6 @@ class BatchEstimate:
     Args:
         min_tokens: Embeddings of a round with fewer tokens would be asked for at once.
         min_calls: Fewer calls of a round to chat models would be made at once.
-
     """
 
     def __init__(self, min_tokens: int = 0, min_calls: int = 0) -> None:
@@ -50,7 +49,6 @@ class BatchEstimate:
             kind: "chat" or "embeddings".
             model: The model.
             texts: What the call sends.
-
         """
         with self._lock:
             if key in self._answered:

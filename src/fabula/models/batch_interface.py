@@ -9,12 +9,7 @@ from typing import IO, Any
 from fabula.errors import BadReply, ModelError, TextRefused
 from fabula.models.endpoint.accepted import find_refused
 from fabula.models.endpoint.client import BROKEN, EndpointClient, Method
-from fabula.models.endpoint.errors import (
-    EndpointError,
-    ErrorResponse,
-    NamedModel,
-    requested_wait,
-)
+from fabula.models.endpoint.errors import EndpointError, ErrorResponse, NamedModel, requested_wait
 from fabula.models.endpoint.payload import Json, object_or_empty, reported_error
 from fabula.models.endpoint.retries import MAX_WAIT_SECONDS
 from fabula.models.endpoint.transport import MAX_ANSWER_BYTES, UnusableAnswer
@@ -30,7 +25,6 @@ class InterfaceRefused(ModelError):
     Args:
         message: What happened.
         status: The HTTP status; 0 if no answer came.
-
     """
 
     def __init__(self, message: str, status: int) -> None:
@@ -84,7 +78,6 @@ class BatchInterface:
         Raises:
             InterfaceRefused: It was refused, or not answered.
             Stopped: The purpose was stopped.
-
         """
 
         def send() -> bytes:
@@ -97,7 +90,6 @@ class BatchInterface:
 
         Raises:
             InterfaceRefused: It was refused, or not answered.
-
         """
 
         def send() -> bytes:

@@ -17,7 +17,6 @@ class BatchProgress:
         numbers: The batches' numbers in the file of batches.
         cancelled: The batches that somebody has cancelled. The run ends then, and does not send
             their calls again by itself.
-
     """
 
     batches: int
@@ -41,7 +40,6 @@ class BatchOptions:
         poll_seconds: Poll interval of a run that waits for its batches.
         report: Called with their state.
         owner: Whose budget the calls are of: the id of a service's caller; '' for nobody's.
-
     """
 
     wait: bool = False

@@ -77,7 +77,6 @@ class BatchRounds:
         min_tokens: Embeddings of a round with fewer tokens are asked for at once.
         min_calls: If a round has fewer calls to chat models, they are made at once.
         options: Whether the run waits, and what is called with the state of its batches.
-
     """
 
     calls: BatchCalls
@@ -94,7 +93,6 @@ class BatchRounds:
 
         Raises:
             InterfaceRefused: The endpoint has no batches, or can't be reached.
-
         """
         for build in self._builds:
             build.pending.clear()
@@ -125,7 +123,6 @@ class BatchRounds:
 
         Raises:
             InterfaceRefused: The endpoint has no batches, or can't be reached.
-
         """
         store = self.calls.store
         with self._hold():
@@ -161,7 +158,6 @@ class BatchRounds:
 
         Raises:
             Stopped: The run was stopped; the batches go on.
-
         """
         waking = threading.Event()
         with self.calls.stop.calling(waking.set):
@@ -190,7 +186,6 @@ class BatchRounds:
         Raises:
             InterfaceRefused: The endpoint has no batches, or can't be reached.
             ModelError: It has refused a batch.
-
         """
         with self._hold():
             self._advance(own)
@@ -201,7 +196,6 @@ class BatchRounds:
         Raises:
             ModelError: The endpoint can't be reached; or the batch was begun a moment ago, and the
                 endpoint does not show it yet.
-
         """
         with self._hold():
             row = self._row(number)

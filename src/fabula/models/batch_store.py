@@ -73,7 +73,6 @@ class CollectedCall:
         tokens: About how many tokens it sends.
         thinks: Whether the request leaves room for the thoughts of the model.
         owner: Whose budget it is of; '' for nobody's.
-
     """
 
     id: str
@@ -93,7 +92,6 @@ class BatchAnswer:
         status: The HTTP status of the line.
         body: The answer, or the error.
         thinks: Whether the request had left room for thoughts.
-
     """
 
     status: int
@@ -123,7 +121,6 @@ class BatchRow:
         note: What was unusual about it, in full sentences.
         created: When it was planned: seconds of `time.time`.
         updated: When it was last asked about.
-
     """
 
     number: int
@@ -323,7 +320,6 @@ class BatchStore:
 
         Returns:
             The numbers of the batches.
-
         """
 
         def plan(connection: sqlite3.Connection) -> list[int]:
@@ -367,7 +363,6 @@ class BatchStore:
         Args:
             endpoint: Those at this endpoint; None for all.
             open_only: Leave out those that have ended.
-
         """
         columns = ", ".join(BatchRow.__dataclass_fields__)
         rows = self._do(
@@ -429,7 +424,6 @@ class BatchStore:
             answers: The status and the body of each call that was answered, by its id.
             tried: The other calls that count as tried.
             values: Further properties of the batch.
-
         """
 
         def receive(connection: sqlite3.Connection) -> None:

@@ -66,7 +66,6 @@ class BatchCalls:
         pending: The ids of the calls that are not answered yet.
         owner: Whose budget the calls are of; '' for nobody's.
         direct: The ids of the calls that are made now, as they are too few to wait for.
-
     """
 
     store: BatchStore
@@ -163,7 +162,6 @@ class BatchCalls:
 
         Returns:
             Whether it is the first time in this build.
-
         """
         with self._using:
             is_first = not self.used.issuperset(ids[-1:])
@@ -209,7 +207,6 @@ class BatchedEndpoint:
         Raises:
             ReplyPending: None has yet.
             BadReply: The endpoint refused this call, or several batches brought no answer.
-
         """
         role, body = call.role, call.body
         id = self._next_id(body)
@@ -294,7 +291,6 @@ class BatchedChat:
             model: The model's name.
             setting: The setting that names it, for error messages.
             direct: Makes those calls that are made at once.
-
         """
         self._calls, self._meter, self._step = calls, meter, step
         self._model, self._setting, self._direct = model, setting, direct
@@ -304,7 +300,6 @@ class BatchedChat:
 
         Raises:
             ReplyPending: It comes by a batch.
-
         """
         calls = self._calls
         key = chat_key(calls.address, self._model, prompt)
@@ -392,7 +387,6 @@ class BatchedEmbedder:
 
         Raises:
             ReplyPending: Some of them come by a batch.
-
         """
         calls = self._calls
         keys = {text: embedding_key(calls.address, self.model, text) for text in texts}

@@ -25,7 +25,6 @@ class BatchRefused(BadReply):
         message: What happened.
         size: How many texts to send, if it was refused for their number; None if any of the texts
             may be the reason.
-
     """
 
     def __init__(self, message: str, size: int | None) -> None:
@@ -54,7 +53,6 @@ class BatchingEmbedder:
 
         Raises:
             ModelError: A text is refused by itself, or the call failed in another way.
-
         """
         parts: list[tuple[Sequence[int], Embeddings]] = []
         for indices in self._batches(texts):
@@ -123,7 +121,6 @@ def warn_of_cut_texts(cut: Mapping[str, int], model: str, places: Mapping[str, s
         cut: The texts, and how many tokens of each were embedded.
         model: The embedder's name.
         places: Where the texts are, by text.
-
     """
     if not cut:
         return

@@ -20,7 +20,6 @@ class MoneyLimit:
         most: The limit.
         price: Returns the price of the usage of a model, 0 where none is known.
         refuse: Makes the error's message from what was spent, with the call that was refused.
-
     """
 
     most: float
@@ -51,7 +50,6 @@ class Budget:
             refusal: Makes the error's message from the tokens spent; by default, it names the
                 settings that set the limits.
             money: The most money; None for no limit.
-
         """
         self._money_limit, self._money = money, 0.0
         self._replies: dict[str, tuple[int, int]] = {}
@@ -90,7 +88,6 @@ class Budget:
 
         Raises:
             BudgetSpent: The call would exceed the limits.
-
         """
         bill = bill or Bill()
         with self._lock:
@@ -115,7 +112,6 @@ class Budget:
         Args:
             model: The model that was called.
             usage: What it has cost in addition, with the share of batches.
-
         """
         with self._lock:
             self._tokens += usage.prompt_tokens + usage.completion_tokens
@@ -136,7 +132,6 @@ class Budget:
 
         Raises:
             BudgetSpent: They exceed the limits.
-
         """
         with self._lock:
             self._calls += calls
@@ -156,7 +151,6 @@ class Budget:
 
         Raises:
             BudgetSpent: None are left.
-
         """
         with self._lock:
             self._check(0)
@@ -222,7 +216,6 @@ class Budgets:
 
         Raises:
             BudgetSpent: The call would exceed the limits of one of them.
-
         """
         bill = Bill()
         with ExitStack() as calls:
@@ -243,7 +236,6 @@ class Budgets:
 
         Raises:
             BudgetSpent: They exceed the limits of one of them.
-
         """
         error: BudgetSpent | None = None
         for budget in self.each:
@@ -259,7 +251,6 @@ class Budgets:
 
         Raises:
             BudgetSpent: None are left.
-
         """
         left = [budget.remaining() for budget in self.each]
         return _least(calls for calls, _ in left), _least(tokens for _, tokens in left)

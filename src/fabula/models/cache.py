@@ -119,7 +119,6 @@ def chat_key(endpoint: str, model: str, prompt: Prompt) -> bytes:
         endpoint: The endpoint's checked URL: a name may stand for two models at two endpoints.
         model: The model's name.
         prompt: What the model is asked.
-
     """
     schema = _schema_json(prompt.schema) if prompt.schema else None
     # What changes a reply is in the key, and nothing else: prices, time limits and the number of
@@ -180,7 +179,6 @@ class CacheInfo:
         models: The number of replies and vectors of each model.
         bytes: The size on the disk, including damaged files that were set aside.
         damaged: The damaged files.
-
     """
 
     path: Path
@@ -221,7 +219,6 @@ class ReplyCache(ABC):
 
         Raises:
             Stopped: `stop` was set while the thread waited.
-
         """
         stop = stop or Stop()
         # Locks of this process only: two processes that ask the same thing at once both pay for it.
@@ -296,7 +293,6 @@ class ResponseCache(ReplyCache):
         Args:
             folder: The folder.
             max_bytes: Beyond this size the oldest vectors are evicted, then the oldest replies.
-
         """
         super().__init__()
         self._path = folder / FILE
@@ -338,7 +334,6 @@ class ResponseCache(ReplyCache):
 
         Raises:
             OSError: A file can't be deleted.
-
         """
         self.close()
         for file in self._files():
@@ -367,7 +362,8 @@ class ResponseCache(ReplyCache):
 
     def save(self, rows: Sequence[CachedRow]) -> None:
         """Save rows, all or none; they replace others of the same keys."""
-        packed = [(*row, _pack(data)) for *row, data in rows]
+        # With the checksum that `zlib.decompress` checks; SQLite has none.
+        packed = [(*row, zlib.compress(data, 1)) for *row, data in rows]
 
         def save(connection: sqlite3.Connection) -> None:
             connection.executemany(INSERT, packed)
@@ -548,11 +544,6 @@ def _is_whole(key: object, kind: object, model: object, data: object) -> bool:
         return is_row and isinstance(data, bytes) and bool(zlib.decompress(data))
     except zlib.error:
         return False
-
-
-def _pack(data: bytes) -> bytes:
-    """Compress data with a checksum, which `zlib.decompress` checks; SQLite has none."""
-    return zlib.compress(data, 1)
 
 
 def _shrink(connection: sqlite3.Connection, pages: int = 0) -> None:

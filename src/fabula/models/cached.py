@@ -43,7 +43,6 @@ class CachedChat:
             endpoint: The endpoint's checked URL.
             model: The model's name.
             stop: Ends all waiting for another thread's call.
-
         """
         self._open, self._cache = open, cache
         self._endpoint, self._model = endpoint, model
@@ -138,7 +137,6 @@ class CachedEmbedder:
         endpoint: The endpoint's checked URL.
         stop: Ends the waiting for others that ask for the same texts.
         key_kind: What the key of a text has of its kind; None for nothing.
-
     """
 
     def __init__(

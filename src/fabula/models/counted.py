@@ -75,7 +75,6 @@ class CountedChat:
 
         Raises:
             BudgetSpent: The budget does not allow another call.
-
         """
         with self._budget.call(_prompt_tokens(prompt), model=self._model) as bill:
             reply = self._chat.complete(prompt)
@@ -89,7 +88,6 @@ class CountedChat:
 
         Raises:
             BudgetSpent: The budget does not allow another call.
-
         """
         text, counts = [], Reply("")
         prompt_tokens = _prompt_tokens(prompt)
@@ -121,7 +119,6 @@ class CountedChat:
             prompt: What was sent.
             text: The whole text of the reply.
             counts: The reply, or the piece of it, that has the endpoint's token counts.
-
         """
         sent, received = _tokens(prompt, text, counts)
         if counts.cached:
@@ -156,7 +153,6 @@ class CountedEmbedder:
 
         Raises:
             BudgetSpent: The budget does not allow another call.
-
         """
         expected = sum(tokens.count_all(texts))
         with self._budget.call(expected, model=self.model) as bill:

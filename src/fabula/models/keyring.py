@@ -32,7 +32,6 @@ def save_key(address: str, key: str) -> None:
 
     Raises:
         SettingsError: The keyring refused it.
-
     """
     import keyring
     from keyring.errors import KeyringError
@@ -48,7 +47,6 @@ def read_key(address: str) -> str:
 
     Raises:
         SettingsError: There is no safe keyring, or no key in it.
-
     """
     cure = "set OPENAI_API_KEY, or run `fabula init`"
     if not keyring_name():

@@ -35,7 +35,6 @@ class RetryPolicy:
         first_wait: The seconds before the second try, unless the endpoint says how long; before
             each further one, twice as many.
         refusals: The seconds of nothing but refusals after which a call fails.
-
     """
 
     timeout: float = 120.0
@@ -69,7 +68,6 @@ class Limiter:
         Args:
             most: The most calls at once.
             leases: Of which each call needs one, where other processes call the same endpoint.
-
         """
         self.rate_limit = RateLimit(most)
         self._leases = leases
@@ -102,7 +100,6 @@ class Limiter:
         Raises:
             ModelError: The limiter was closed.
             Stopped: The purpose was stopped.
-
         """
         call = self._enter(purpose)
         is_answered = False
@@ -129,7 +126,6 @@ class Limiter:
         Args:
             call: The call.
             after: The seconds that the endpoint asks to wait, if it says so.
-
         """
         with self._changed:
             self.rate_limit.end_refused(time.monotonic(), call, after)

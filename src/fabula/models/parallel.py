@@ -92,7 +92,6 @@ class TaskGroup:
             workers: The threads that do the work.
             within: The job that this one is a part of, and fails with.
             stop: Ends the job with Stopped when it is set.
-
         """
         self._workers = workers
         self._parent = within
@@ -153,7 +152,6 @@ class TaskGroup:
 
         Raises:
             BaseException: The error of the first item that failed.
-
         """
         # All are submitted before the first is waited for: that is what makes them parallel.
         futures = [self.submit(priority, work, item) for item in items]

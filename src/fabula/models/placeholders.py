@@ -33,7 +33,6 @@ class PlaceholderChat:
         Raises:
             ModelError: There is neither.
             ReplyPending: A batch would bring the reply.
-
         """
         key = chat_key(self._endpoint, self._model, prompt)
         if self._cache and (cached := self._cache.reply(key)):
@@ -81,7 +80,6 @@ class PlaceholderEmbedder:
 
         Raises:
             ReplyPending: A batch would bring some of the vectors.
-
         """
         keys = {embedding_key(self._endpoint, self.model, text): text for text in texts}
         cached = self._cache.vectors(list(keys)) if self._cache else {}

@@ -64,7 +64,6 @@ def known_prefixes(model: str) -> Prefixes:
     Args:
         model: The model's name as a server, a hub or a file has it: `nomic-embed-text:latest`,
             `BAAI/bge-base-en-v1.5`, `hf.co/Qwen/Qwen3-Embedding-0.6B-GGUF:Q8_0`.
-
     """
     name = _TAG.sub("", model.lower()).replace("_", "-")
     for pattern, prefixes in _families():
@@ -101,7 +100,6 @@ def prefixes_of_space(name: str, configured: Prefixes) -> Prefixes:
     Args:
         name: The name of the space.
         configured: The prefixes that the settings have for its model.
-
     """
     _, passage = split_space_name(name)
     lacks_prefix = not passage and configured.passage

@@ -35,7 +35,6 @@ class Price:
         completion: For tokens received.
         cached: For tokens sent that the endpoint has in its prefix cache; None: as for others.
         batch: The share of these prices that is paid for tokens of batches.
-
     """
 
     prompt: float
@@ -68,7 +67,6 @@ class Cost:
     Attributes:
         known: The cost, in US dollars, of models whose price is known.
         unpriced: The models without a known price.
-
     """
 
     known: float = 0.0
@@ -99,7 +97,6 @@ def read_prices(file: Path | None) -> dict[str, Price]:
 
     Raises:
         SettingsError: The user's list can't be read.
-
     """
     return {**_read(SHIPPED, 0), **(_read(file, _changed_at(file)) if file else {})}
 

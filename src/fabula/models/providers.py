@@ -49,7 +49,6 @@ class ProvidedEmbedder:
         Args:
             embedder: The other package's. `batch` may be missing, and `kind` of `embed`.
             model: The name that the settings have for it.
-
         """
         self._embedder = embedder
         self.model = model
@@ -66,7 +65,6 @@ class ProvidedEmbedder:
 
         Raises:
             BadReply: There is not one vector for each text, or one is zero.
-
         """
         # Settings import this module, and numpy takes longer to import than all that they need.
         import numpy as np
@@ -94,7 +92,6 @@ def open_embedder(model: str, folder: Path) -> Embedder:
 
     Raises:
         SettingsError: The provider's package is missing, or can't be imported.
-
     """
     provider, name = split_provider(model)
     if provider == LOCAL:

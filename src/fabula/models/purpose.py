@@ -14,7 +14,6 @@ class Purpose:
     Attributes:
         urgent: Whether they are for a question; urgent calls go before those of builds.
         stop: Once it is set, all waiting for this purpose ends, and no call begins.
-
     """
 
     urgent: bool = False

@@ -74,7 +74,6 @@ class Call:
             refused since excluded; 0 if that does not matter any more.
         cut: Ends the call early when it is set.
         is_shared: Whether another call was under way at any time of it.
-
     """
 
     started: float
@@ -156,7 +155,6 @@ class RateLimit:
                 answer took, and calls may overtake each other on the way.
             left: How many calls or tokens were left after it.
             reset: The seconds from then until all are there again.
-
         """
         arrived = call.started + TRIP_SECONDS
         # Calls that started later are not in the endpoint's count yet: they will use up what was

@@ -59,7 +59,6 @@ class CutReply(BadReply):
     Args:
         message: What happened.
         text: What there is of the reply.
-
     """
 
     def __init__(self, message: str, text: str) -> None:
@@ -75,7 +74,6 @@ class Rejected:
         prompt: What was asked.
         forget: Whether the cache forgets the reply, so that the prompt is asked again; else the
             reply stays, so that the next run goes another way at once.
-
     """
 
     prompt: Prompt
@@ -100,7 +98,6 @@ def converse(request: Prompt, read: Callable[[str], Result], attempts: int = 6) 
     Raises:
         BadReply: None of the replies could be read.
         TextRefused: The endpoint refuses this text; it is not asked again.
-
     """
     current, error_text = request, ""
     cut_replies: list[str] = []
@@ -134,7 +131,6 @@ def converse_once(request: Prompt, read: Callable[[str], Result]) -> Talk[Result
 
     Raises:
         BadReply: The reply could not be read.
-
     """
     try:
         return read((yield request))
@@ -201,7 +197,6 @@ def complete(chat: Chat, request: Prompt, *, allow_cut: bool = False) -> str:
     Raises:
         BadReply: The reply has no usable text.
         CutReply: It ended at a limit of tokens.
-
     """
     reply = chat.complete(request)
     if reply.problem and reply.incomplete and reply.text:
@@ -223,7 +218,6 @@ def read_queries(reply: str, count: int, instructions: str = "") -> tuple[str, .
 
     Raises:
         BadReply: There is no question left.
-
     """
     lines = [one_line(query) for query in read_as(reply, QueriesReply).queries]
     queries = tuple(dict.fromkeys(line for line in lines if line))
@@ -243,7 +237,6 @@ def read_question(reply: str, instructions: str = "") -> str:
 
     Raises:
         BadReply: It is empty, or repeats the instructions or a conversation.
-
     """
     question = one_line(re.sub(r"\A\W*question:", "", reply, flags=re.IGNORECASE))
     if not question:
@@ -275,7 +268,6 @@ def read_ranking(reply: str, passages: int) -> tuple[int, ...]:
 
     Raises:
         BadReply: A number is not from 1 to `passages`.
-
     """
     ranking = tuple(dict.fromkeys(read_as(reply, RankingReply).ranking))
     if invalid := [number for number in ranking if not 1 <= number <= passages]:
@@ -288,7 +280,6 @@ def read_choice(reply: str, options: int) -> int:
 
     Raises:
         BadReply: The reply is neither.
-
     """
     text = _strip_fence(reply)
     value = str(_object(text).get("choice", "")) if "{" in text else text
@@ -303,7 +294,6 @@ def read_summary(reply: str) -> str:
 
     Raises:
         BadReply: There is no word in it.
-
     """
     text = _strip_fence(reply)
     if text.startswith("{"):
@@ -341,7 +331,6 @@ def read_as(reply: str, schema: type[Schema]) -> Schema:
 
     Raises:
         BadReply: The reply does not have this shape.
-
     """
     text = _strip_fence(reply)
     [field] = schema.model_fields
@@ -373,7 +362,6 @@ def read_lists(reply: str, names: Sequence[str]) -> dict[str, list[Any]]:
 
     Raises:
         BadReply: None of the lists is there.
-
     """
     text = _strip_fence(reply)
     value = _unwrap(_json(text), names) if "{" in text or "[" in text else None
@@ -571,7 +559,6 @@ def is_empty_value(value: str, language: str) -> bool:
     Args:
         value: The value, on one line.
         language: The ISO 639-1 code of the text; '' for an unknown one, where all words count.
-
     """
     plain = " ".join(value.casefold().split()).strip("\"'“”„«»()[]")
     code = _LANGUAGE_PART.match(language.casefold())

@@ -49,7 +49,6 @@ class SharedStream:
         Raises:
             Stopped: `stop` was set.
             FabulaError: The call failed; all readers raise its error.
-
         """
         read_count = 0
         while True:
@@ -109,7 +108,6 @@ class SharedStreams:
 
         Yields:
             The stream, and whether this thread has begun it.
-
         """
         with self._lock:
             stream = self._streams.get(key)

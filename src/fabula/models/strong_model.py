@@ -26,7 +26,6 @@ def strong_model(model: str) -> str:
 
     Args:
         model: The name of a chat model, as `gpt-4.1-mini`.
-
     """
     for pattern, strong in _FAMILIES:
         if match := re.fullmatch(pattern, model):

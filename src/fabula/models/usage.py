@@ -29,7 +29,6 @@ class Usage:
         batch_completion_tokens: Those of `completion_tokens` that came by batches, likewise.
         models: The usage of each model, by its name, which is not shown with it. Calls that a graph
             saved have no model.
-
     """
 
     calls: int = 0

@@ -51,7 +51,6 @@ def stated_window(models: object, model: str) -> int | None:
     Args:
         models: The answer to GET /models.
         model: The model's name.
-
     """
     # Together's list stands alone.
     listed = models.get("data") if isinstance(models, dict) else models

@@ -40,7 +40,6 @@ class LayerRow:
         format: The format of that file.
         by: Who imported it.
         at: When, in ISO 8601.
-
     """
 
     document: Annotated[str, Hidden]
@@ -83,7 +82,6 @@ class AnnotationRow:
             changes) or "orphaned".
         group: What it has in common with others, as all mentions of a person have.
         id: Its id in its layer.
-
     """
 
     document: Annotated[str, Hidden]
@@ -149,7 +147,6 @@ def list_annotation_layers(
 
     Raises:
         NotFound: There is no such document.
-
     """
     from fabula.library.annotating import read_annotated
     from fabula.store.annotations import read_records
@@ -214,7 +211,6 @@ def list_annotations(
 
     Raises:
         NotFound: There is no such document or layer.
-
     """
     from fabula.library.annotating import read_annotated
     from fabula.store.annotations import read_layers
@@ -244,7 +240,6 @@ class RemovedLayer:
         dry_run: Whether nothing was removed.
         build: The graph that is made of annotations.
         job: The id of the job that builds it; '' if there is none.
-
     """
 
     document: str
@@ -292,7 +287,6 @@ def remove_layer(
 
     Raises:
         NotFound: There is no such document or layer.
-
     """
     from fabula.store.annotations import edit_layer, read_layers
 

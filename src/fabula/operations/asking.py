@@ -96,7 +96,6 @@ class Inquiry:
         path: The steps of its search.
         meter: What was asked of models.
         stop: Ends it.
-
     """
 
     def __init__(self, asker: Asker | None, collections: Sequence[Collection], what: str) -> None:
@@ -159,7 +158,6 @@ def search(
     Raises:
         NotFound: There is no such document, aspect or kind.
         SettingsError: An option has a value that it can't have.
-
     """
     inquiry = Inquiry(asker, [collection], "search")
     query = Query.of(question, collection.settings, **options)
@@ -185,7 +183,6 @@ def search_across(
 
     Raises:
         NotFound: There is no such collection.
-
     """
     from fabula.library.across import retrieve_across
 
@@ -207,7 +204,6 @@ class BegunAnswer:
         path: The steps of its search.
         mode: The modes that found its passages.
         inquiry: The question.
-
     """
 
     def __init__(
@@ -279,7 +275,6 @@ def ask(
     Raises:
         NotFound: There is no such document, aspect or kind.
         ModelError: A model failed.
-
     """
     query = Query.of(question, collection.settings, **options)
     return BegunAnswer(asker, query, [collection]).show()
@@ -303,7 +298,6 @@ def ask_across(
         NotFound: There is no such collection.
         SettingsError: The question has a place up to which a text was read.
         ModelError: A model failed.
-
     """
     among = asker.open_all(collections)
     query = Query.of(question, among[0].settings, **options)
@@ -320,7 +314,6 @@ class QuestionEstimate:
         usage: What it would ask, by step; at most, where replies decide.
         money: What that costs in US dollars, as far as prices are known; None if no price is.
         unpriced: The models whose price is not known: `money` is without them.
-
     """
 
     question: str
@@ -357,7 +350,6 @@ class ComparedAnswer:
         mode: The mode.
         answer: Its answer; None as long as there is none.
         problem: Why there is none; '' if there is one.
-
     """
 
     mode: str
@@ -426,7 +418,6 @@ def compare(
 
     Raises:
         FabulaError: No mode could answer. If some could, the others have a `problem`.
-
     """
     outcomes = dict(answer_by_modes(collection, question, modes, asker, **options))
     failures = [each for each in outcomes.values() if isinstance(each, FabulaError)]

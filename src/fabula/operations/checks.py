@@ -34,7 +34,6 @@ class FoundError:
         id: The id of one of them.
         cure: What to do.
         invariant: The name of the statement in `cypher/` that found it.
-
     """
 
     collection: str
@@ -58,7 +57,6 @@ class Checked:
         notes: Sentences about what is right and worth knowing.
         total: How many errors there are.
         rows: The errors.
-
     """
 
     documents: int
@@ -111,7 +109,6 @@ def check(
 
     Raises:
         NotFound: There is no such document.
-
     """
     if all and document:
         raise BadValue("Name a document or give --all, not both.")

@@ -67,7 +67,6 @@ class ModeDescription:
         knobs: Its own options.
         documents: How many documents have the graph.
         ready: Whether the collection can be asked by it.
-
     """
 
     name: str

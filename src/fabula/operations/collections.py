@@ -33,7 +33,6 @@ class ListedCollection:
         kinds: The kinds of passages that can be searched.
         aspects: The aspects of its summaries.
         reembedding: Whether it is being embedded again with another model.
-
     """
 
     name: str
@@ -91,7 +90,6 @@ class CollectionDetails(ListedCollection):
         passages: How many passages its documents have.
         graphs: What its own graphs were made from and cost, by their names.
         stale: What has changed since these were built, by their names.
-
     """
 
     passages: int
@@ -135,7 +133,6 @@ def describe_collection(
 
     Raises:
         NotFound: Nothing has been ingested into it.
-
     """
     space = collection.space()
     if space is None:

@@ -64,7 +64,6 @@ class ConversationTurn:
         feedback: The note to the rating.
         left: Whether the reader left before the end, so that the answer is a part of one.
         created_at: When it was asked.
-
     """
 
     id: str
@@ -126,7 +125,6 @@ def list_conversations(
 
     Raises:
         BadValue: `after` is not the `next` of such a list.
-
     """
     before, _, id = after.partition(" ")
     if after:
@@ -175,7 +173,6 @@ def show_conversation(
 
     Raises:
         NotFound: There is no such conversation of yours.
-
     """
     rows = _call(collection, asker, "find_conversation", id=conversation)
     if not rows:
@@ -197,7 +194,6 @@ def remove_conversation(
 
     Raises:
         NotFound: There is no such conversation of yours.
-
     """
     rows = _call(collection, asker, "clear_conversation", id=conversation)
     if not rows or not rows[0]["conversations"]:
@@ -223,7 +219,6 @@ def rate_turn(
 
     Raises:
         NotFound: There is no such turn of yours.
-
     """
     [row] = _call(collection, asker, "save_feedback", id=turn, value=value, feedback=note)
     if not row["turns"]:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from fabula.graph.entries import Entry
     from fabula.library.collection import Collection
 
-ENTITIES = "entities"
 GROUP = "Corrections"
 Hidden = Column(is_shown=False)
 Later = Annotated[
@@ -47,7 +46,6 @@ class Correction:
         effects: What became of it, by the titles of documents.
         undone_by: Who undid it; '' if it is in force.
         undone_at: When it was undone; '' if it is in force.
-
     """
 
     number: Annotated[int, Column("no.")]
@@ -92,7 +90,6 @@ def corrections(
 
     Raises:
         NotFound: There is no such document.
-
     """
     entry = collection.document(document) if document else None
     rows = find_corrections(collection, entry, undone=undone)
@@ -116,7 +113,6 @@ def find_corrections(
         entry: Only those that concern this document.
         names: Only those with one of these names.
         undone: Also those that were undone.
-
     """
     place = collection.place
     if place:
@@ -171,7 +167,6 @@ class Corrected:
         other_settings: The ids of documents that were built with other settings: a model might have
             to read them again, so they are left as they are.
         job: The id of the job that builds the graph again; '' if there is none.
-
     """
 
     decision: Correction
@@ -240,7 +235,7 @@ def correct(
     document: Document = "",
     graph: Annotated[
         str, Field(max_length=200, description="the graph that it is about")
-    ] = ENTITIES,
+    ] = "entities",
     later: Later = False,
     by: Who = "",
 ) -> Corrected:
@@ -262,7 +257,6 @@ def correct(
         CorrectionRefused: The correction makes no sense for what is there.
         NotFound: There is no such document, or nothing of these names.
         SettingsError: There is no such graph, or no such correction of it.
-
     """
     from fabula.library.current_user import current_user
     from fabula.store.decisions import read_decisions, save_decision
@@ -317,7 +311,6 @@ def undo_correction(
     Raises:
         CorrectionRefused: It was undone before.
         NotFound: There is no such correction.
-
     """
     from fabula.library.current_user import current_user
     from fabula.store.decisions import undo_decision

@@ -19,13 +19,7 @@ from fabula.load.left_out import describe as describe_left_out
 from fabula.load.version import READING_VERSION
 from fabula.models.usage import Usage, describe_usage
 from fabula.operations.kit import Column, Mark, operation
-from fabula.operations.parameters import (
-    DryRun,
-    First,
-    ForVisitor,
-    Limit,
-    NamedDocument,
-)
+from fabula.operations.parameters import DryRun, First, ForVisitor, Limit, NamedDocument
 from fabula.text.folding import fold_name
 from fabula.text.names import quote_name, source_name
 from fabula.text.nouns import count_noun
@@ -80,7 +74,6 @@ class ListedDocument:
         reading: What another ingest of its file would change, if that was asked for.
         source: Its file or address.
         updated_at: When it was written last.
-
     """
 
     id: str
@@ -279,7 +272,6 @@ class DocumentDetails:
         stale: What has changed since its graphs were built, by the graphs' names.
         gaps: How many pieces of its graphs no model gave, or a rule failed on.
         missing: These pieces, by the graphs' names.
-
     """
 
     id: str
@@ -414,7 +406,6 @@ def show_document(
 
     Raises:
         NotFound: There is no such document.
-
     """
     entry = collection.document(document)
     shown = _public_entry(entry) if for_visitor else entry
@@ -444,7 +435,6 @@ class Renamed:
         title: Its title.
         author: Its author; '' if there is none.
         published: The year or date of the text; '' if there is none.
-
     """
 
     document: str
@@ -497,7 +487,6 @@ def rename_document(
     Raises:
         BadValue: Nothing is given, the title is empty, or a value is too long.
         NotFound: There is no such document.
-
     """
     if title is author is published is None:
         raise BadValue("Give a new title, author or date.")
@@ -528,7 +517,6 @@ class RemovedDocument:
         corrections: How many corrections were of this document alone.
         money: What models wrote for it cost in US dollars, as far as prices are known.
         dry_run: Whether nothing was removed.
-
     """
 
     document: str
@@ -587,7 +575,6 @@ def remove_document(
 
     Raises:
         NotFound: There is no such document.
-
     """
     entry = collection.document(document, whole=True)
     layers = collection.store.layers(collection.name, entry.id)
@@ -615,7 +602,6 @@ class DroppedFrom:
         document: The id of the document; '' for the collection itself.
         title: Its title, or the name of the collection.
         graphs: The graph, and those that were built on it.
-
     """
 
     document: str
@@ -632,7 +618,6 @@ class DroppedGraph:
         dry_run: Whether nothing was removed.
         total: From how many it is, with the collection itself.
         rows: The documents that had it.
-
     """
 
     graph: str
@@ -693,7 +678,6 @@ def drop_graph(
     Raises:
         NotFound: There is no such document, or none has the graph.
         SettingsError: There is no such graph, or it is the text.
-
     """
     if graph == TEXT:
         raise SettingsError(

@@ -55,7 +55,6 @@ class Entity:
         also: Its most frequent other names.
         names: All of its names.
         counts: How often each is printed.
-
     """
 
     document: Annotated[str, Hidden]
@@ -79,7 +78,6 @@ class Entities:
         total: How many there are.
         rows: The entities.
         types: How many there are of each type, whatever type was asked for.
-
     """
 
     total: int
@@ -125,7 +123,6 @@ def entities(
 
     Raises:
         NotFound: There is no such document, or it has no entities or none of this type.
-
     """
     _, of_type, types = _read(collection, document, type)
     rows = []
@@ -169,7 +166,6 @@ class Relation:
         chunks: How many chunks relate the two.
         keywords: Keywords of the relation.
         text: What is said of the two.
-
     """
 
     name: str
@@ -189,7 +185,6 @@ class Mentions:
         end: The one after the last.
         chunks: How many chunks mention it there.
         mentions: How often they do.
-
     """
 
     section: str
@@ -224,7 +219,6 @@ class EntityCard:
         namesakes: Entities of other documents that have the same name.
         elsewhere: Both in words, with the commands that change them.
         corrections: The corrections in force of its names.
-
     """
 
     document: str
@@ -336,7 +330,6 @@ def entity(
 
     Raises:
         NotFound: Nothing is called so, or there is no such document.
-
     """
     known = collection.filters(document)
     store = collection.store

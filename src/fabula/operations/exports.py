@@ -184,7 +184,6 @@ def export_annotations(
     Raises:
         NotFound: There is no such document, or nothing is marked in it.
         SettingsError: There is no such format.
-
     """
     from fabula.library.annotating import read_annotated
 
@@ -230,7 +229,6 @@ def export_notes(
 
     Raises:
         NotFound: There are no notes, or there is no such document.
-
     """
     if format.rpartition(".")[2].lower() not in MARKDOWN:
         if not document:

@@ -90,7 +90,6 @@ def list_jobs(
 
     Raises:
         BadValue: `after` is not the `next` of such a list.
-
     """
     if after and not PLACE.fullmatch(after):
         raise BadValue(f"after={after[:40]!r} is not the `next` of a page of this list.")

@@ -46,7 +46,6 @@ class Key:
         expires: When it expires; '' for never.
         used: When it was used last; '' for never.
         revoked: When it was revoked; '' if it was not.
-
     """
 
     id: str
@@ -97,7 +96,6 @@ class NewKey:
         role: What it may do.
         collections: The names of the collections that it may see; None for all.
         missing: Those of them that are not there yet: one may be mistyped.
-
     """
 
     id: str
@@ -166,7 +164,6 @@ def make_key(
 
     Raises:
         SettingsError: The name of the key or of a collection is invalid.
-
     """
     name = name.strip()
     if not (name and name.isprintable()):
@@ -232,7 +229,6 @@ def revoke_key(
 
     Raises:
         NotFound: There is no such key.
-
     """
     if not _connect(asker).rows("service/save_revoked", id=key):
         raise NotFound(
@@ -253,7 +249,6 @@ class Act:
         target: To what.
         request: The id of the request; '' if it was a command.
         at: When, in ISO 8601.
-
     """
 
     key: str
@@ -285,7 +280,6 @@ def audit(
 
     Raises:
         BadValue: `after` is not the `next` of such a list.
-
     """
     at, _, id = after.partition(" ")
     if after and not _is_time(at):

@@ -78,7 +78,6 @@ class Column:
         is_shown: Whether tables for people have it. JSON and CSV have every field.
         is_right: Whether its cells end at the same place, as those of numbers do.
         max_characters: With how many characters tables show its cells; 0 for all.
-
     """
 
     title: str = ""
@@ -154,7 +153,6 @@ class Asker:
         describe_error: Returns what they may know of an error.
         open_several: Returns collections that share what is left of their quota, by their names, or
             all; None where there are no quotas.
-
     """
 
     name: str
@@ -188,7 +186,6 @@ class Parameter:
         annotation: Its type with its bounds and its description.
         default: Its default; `...` if it must be given.
         is_collection: Whether the function gets another collection, which interfaces name.
-
     """
 
     name: str
@@ -270,7 +267,6 @@ class Build:
         graph: The name of the graph.
         documents: The ids of the documents in which it is stale; none if nothing has to be built.
         later: Whether that is left to the next build.
-
     """
 
     graph: str
@@ -292,7 +288,6 @@ class FileResult:
         media_type: What it is.
         write: Writes it to a path, as a file, as a folder or as several files beside it; returns
             what was written, in words.
-
     """
 
     name: str
@@ -339,7 +334,6 @@ class Operation:
         writers: Functions that write other files than tables, by the suffixes of their names. They
             get the path, and then what the operation gets.
         examples: Command lines, without the name of the program.
-
     """
 
     function: Callable[..., Any]
@@ -470,7 +464,6 @@ class Operation:
 
         Raises:
             BadValue: A parameter is unknown, lacks its value or has one that it can't have.
-
         """
         names = [parameter.name for parameter in self.parameters]
         if unknown := [name for name in values if name not in names]:
@@ -508,7 +501,6 @@ class Operation:
 
         Raises:
             FabulaError: What the function raises; BadValue as `check` does.
-
         """
         checked, function = self.check(values), function or self.function
         for parameter in self.parameters:
@@ -638,7 +630,6 @@ def find_operation(name: str) -> Operation:
 
     Raises:
         SettingsError: Its package can't be loaded.
-
     """
     found: Operation = getattr(load(operation_entries()[name]), ATTRIBUTE)
     return found
@@ -649,7 +640,6 @@ def find_operations() -> list[Operation]:
 
     Raises:
         SettingsError: A package can't be loaded.
-
     """
     found = [find_operation(name) for name in operation_entries()]
     place = attrgetter("function.__module__", "function.__code__.co_firstlineno")
@@ -687,7 +677,6 @@ class Table:
         total: How many there are with those that are left out; None if that is not known.
         next: Where a list goes on that does not know it; '' at its end.
         facts: Values about all of it, by their names in words.
-
     """
 
     columns: Sequence[ShownColumn]
@@ -703,7 +692,6 @@ class Table:
 
 
 PLACE = ("document", "start", "end")
-TITLE = "title"
 
 
 def make_table(result: Any) -> Table:
@@ -719,7 +707,7 @@ def make_table(result: Any) -> Table:
         columns = list(_columns(_row_type(type(result))))
     documents = {row.document for row in result.rows if hasattr(row, "document")}
     if len(documents) == 1:
-        columns = [column for column in columns if column.name != TITLE]
+        columns = [column for column in columns if column.name != "title"]
     not_facts = ("rows", "total", "next", "columns")
     about = [each for each in _columns(type(result)) if each.name not in not_facts]
     facts = {each.title: getattr(result, each.name) for each in about}

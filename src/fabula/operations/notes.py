@@ -91,7 +91,6 @@ def list_notes(
 
     Raises:
         NotFound: There is no such document.
-
     """
     rows = [
         make_row(entry, NOTES, item)
@@ -154,7 +153,6 @@ def add_note(
     Raises:
         BadValue: It does not say what it is on.
         NotFound: There is no such document, or the text does not have the words just once.
-
     """
     from fabula.library.annotating import read_text_of
     from fabula.library.current_user import current_user
@@ -230,7 +228,6 @@ def edit_note(
     Raises:
         BadValue: Nothing is to be changed.
         NotFound: There is no such document or note, or there are several such notes.
-
     """
     entry = collection.document(document)
     if body is None and tag is None:
@@ -261,7 +258,6 @@ def remove_note(collection: Collection, document: NamedDocument, note: NoteId) -
 
     Raises:
         NotFound: There is no such document or note, or there are several such notes.
-
     """
     return _change_note(collection, collection.document(document), note, lambda _: None)
 
@@ -285,7 +281,6 @@ def write_markdown(collection: Collection, document: str = "", words: str = "") 
 
     Raises:
         NotFound: There are no notes, or there is no such document.
-
     """
     from fabula.export.notes_markdown import notes_markdown
 

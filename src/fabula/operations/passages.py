@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from fabula.errors import NotFound
-from fabula.graph.hits import (
-    Filters,
-    Hit,
-    describe_place,
-    locate,
-    read_hit,
-    shown_fields,
-)
+from fabula.graph.hits import Filters, Hit, describe_place, locate, read_hit, shown_fields
 from fabula.graph.installed import parent_statements
 from fabula.graph.queries import read_statement
 from fabula.operations.kit import Column, Until, operation
@@ -77,7 +70,6 @@ def passage(collection: Collection, passage: PassageId, until: Until = "") -> Pa
 
     Raises:
         NotFound: There is no such passage or place.
-
     """
     read = _as_read(collection, passage, until)
     store = read.store
@@ -147,7 +139,6 @@ def neighbours(
 
     Raises:
         NotFound: There is no such passage or place.
-
     """
     read = _as_read(collection, passage, until)
     store = read.store
@@ -226,7 +217,6 @@ class OutlinedSummary:
         above: The id of the summary that it is below: of those that are made from it, the one in
             which it has the greatest weight. '' at the top.
         members: The passages that it is made from, if these were requested.
-
     """
 
     document: Annotated[str, Hidden]
@@ -280,7 +270,6 @@ def outline(
 
     Raises:
         NotFound: There is no such document.
-
     """
     entry = collection.document(document)
     rows = collection.store.read(

@@ -32,7 +32,6 @@ def export_public(collection: Collection, entry: Entry | None, file: Path, forma
 
     Raises:
         StoreError: A document changes meanwhile.
-
     """
     if collection.place:
         read = collection.read_so_far(entry.id if entry else "", PublicReadSoFar)

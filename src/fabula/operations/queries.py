@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from fabula.errors import BadValue
-from fabula.graph.explore import (
-    COLLECTION,
-    AnalystQuery,
-    parse_query,
-    query_names,
-    shipped_query,
-)
+from fabula.graph.explore import COLLECTION, AnalystQuery, parse_query, query_names, shipped_query
 from fabula.graph.statements import MAX_CHARACTERS
 from fabula.operations.kit import Asker, Column, operation
 from fabula.operations.parameters import OtherCollection
@@ -56,7 +50,6 @@ class QueryDescription:
         parameters: Its parameters, but for the collection.
         no_rows: Why it may find nothing.
         statement: Its Cypher, if that was requested.
-
     """
 
     name: str
@@ -123,7 +116,6 @@ class QueryResult:
             relationships}.
         cut_by: Which limit left rows out: "rows" or "bytes"; None if they are complete.
         why: Why there may be no rows; '' if there are some.
-
     """
 
     columns: tuple[str, ...]
@@ -166,7 +158,6 @@ def cypher(
         BadValue: A parameter is unknown or missing.
         NotFound: There is no query of that name, or no such document.
         StoreError: Neo4j refuses it, or it takes too long.
-
     """
     if COLLECTION in parameters:
         raise BadValue("The collection is given already: leave out the parameter `collection`.")
@@ -209,7 +200,6 @@ def run_cypher(
     Raises:
         NotFound: There is no such collection.
         StoreError: Neo4j refuses it, or it takes too long.
-
     """
     from fabula.store.user_query import run_user_query
 

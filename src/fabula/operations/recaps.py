@@ -47,7 +47,6 @@ class Recap:
         until: The character up to which it was read; the length of the text for all of it.
         total: How many paragraphs there are.
         rows: The paragraphs. Their stretches do not overlap, follow each other, and end by `until`.
-
     """
 
     document: str
@@ -112,7 +111,6 @@ def recap(
 
     Raises:
         NotFound: The document has no episodes, or there is no such document.
-
     """
     store, entry, limit = collection.store, collection.document(document), tokens
     if GRAPH not in entry.graphs:

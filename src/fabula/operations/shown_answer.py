@@ -19,14 +19,7 @@ from fabula.ask.quotations.checked import CheckedQuotation, WeakCitation
 from fabula.ask.quotations.passage_quotes import quote_cited
 from fabula.ask.scope import QuestionScope
 from fabula.config.settings import Settings
-from fabula.graph.hits import (
-    Hit,
-    Passage,
-    Quote,
-    describe_place,
-    document_spans,
-    shown_fields,
-)
+from fabula.graph.hits import Hit, Passage, Quote, describe_place, document_spans, shown_fields
 from fabula.graph.trace import Trace, TraceStep
 from fabula.models.usage import Usage
 
@@ -43,7 +36,6 @@ class ShownPassage(Hit):
     Attributes:
         number: Its number in the answer.
         spans: The characters of its document that its sentences are.
-
     """
 
     number: int
@@ -66,7 +58,6 @@ class ShownQuote(Hit):
     Attributes:
         number: Its number in the answer.
         matches: The characters of its text that bear the answer.
-
     """
 
     number: int
@@ -124,7 +115,6 @@ class ShownHits:
         money: What it cost in US dollars, as far as prices are known; None if no price is.
         unpriced: The models that were used and whose price is not known: `money` is without them.
         left_out: The collections that could not be searched, and why, where several were.
-
     """
 
     question: str
@@ -190,7 +180,6 @@ class ShownAnswer:
         note: What was assumed to understand a follow-up without a model.
         collections: The collections that were searched, where several were asked.
         left_out: Those that could not be, and why.
-
     """
 
     question: str
@@ -263,7 +252,6 @@ def show_answer(
         path: The steps of its search.
         seconds: How long it took.
         **more: Other fields of it, as its turn of a conversation.
-
     """
     cost = settings.cost(answer.usage)
     own: dict[str, Any] = {
@@ -313,7 +301,6 @@ def show_hits(
         path: The steps of the search.
         usage: What it asked of models, by step.
         **more: Other fields of it, as the place of its reader.
-
     """
     cost = settings.cost(usage)
     return ShownHits(

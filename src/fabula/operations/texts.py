@@ -69,7 +69,6 @@ class DocumentText:
         chunks: Its chunks; the first and the last may reach beyond it.
         pages: Its printed pages.
         lines: Its numbered lines.
-
     """
 
     document: str
@@ -141,7 +140,6 @@ def read(
 
     Raises:
         NotFound: There is no such document or section.
-
     """
     entry, store = collection.document(document), collection.store
     if section:

@@ -37,7 +37,6 @@ class Usages:
         total: How many rows there are.
         rows: The days, keys or collections.
         unbooked: What is booked to no key, for admins of all collections; None if there is nothing.
-
     """
 
     total: int

@@ -38,7 +38,6 @@ class AdminTool:
 
         Raises:
             ServerError: The command failed; the message quotes the tool.
-
         """
         done = subprocess.run(
             [self.java, *JAVA_FLAGS, "-cp", read_lock().class_path, TOOL, *arguments],

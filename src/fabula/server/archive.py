@@ -47,7 +47,6 @@ def dump(tool: AdminTool, home: Home, file: Path) -> None:
     Raises:
         ServerError: The file can't be written.
         Unrecovered: The server was killed.
-
     """
     # In a folder beside the file, so that it only has to be renamed.
     try:
@@ -68,7 +67,6 @@ def check(tool: AdminTool, home: Home) -> None:
 
     Raises:
         ServerError: It found something wrong, or could not check.
-
     """
     with tempfile.TemporaryDirectory(dir=home.path, prefix=SCRATCH) as folder:
         tool.run(home.neo4j, "database", "check", DATABASE, f"--report-path={folder}")
@@ -89,7 +87,6 @@ def unpack(
 
     Raises:
         ServerError: The file is no dump, no server can open it, or the disk is full.
-
     """
     home = launcher.home
     try:

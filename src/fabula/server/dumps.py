@@ -72,7 +72,6 @@ def make_dump(tool: AdminTool, home: Home, now: float | None = None) -> Path:
     Raises:
         ServerError: The dump can't be written.
         Unrecovered: The server was killed. Only a start recovers what is in its logs.
-
     """
     check_space_for_dump(home)
     moment = datetime.fromtimestamp(time.time() if now is None else now).astimezone()

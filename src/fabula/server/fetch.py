@@ -55,7 +55,6 @@ def install(artifacts: Sequence[Artifact], lib: Path, doing: str, report: Progre
 
     Raises:
         ServerError: There is no network, the disk is full, or a checksum is wrong.
-
     """
     missing = _missing(artifacts, lib)
     if not missing:

@@ -58,7 +58,6 @@ class Launcher:
 
         Raises:
             ServerError: The server did not start, or did not answer in time.
-
         """
         check_disk_space(self.home.path, SPARE_BYTES)
         report(ServerProgress(STARTING))

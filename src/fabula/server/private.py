@@ -43,7 +43,6 @@ class ServerStatus:
         memory: How many bytes of memory it uses.
         data: How many bytes its data, logs and configuration take.
         programs: How many bytes its jars take.
-
     """
 
     state: Literal["stopped", "starting", "running", "broken"]
@@ -84,7 +83,6 @@ class PrivateServer:
             page_cache: The size of its page cache.
             keep_dumps: Whether to keep the last dumps of its graphs, at most one a day.
             clock: The time by which dumps are named and due, in seconds since the epoch.
-
         """
         self._home = Home.of(home)
         self._launcher = Launcher(self._home, heap, page_cache)
@@ -103,7 +101,6 @@ class PrivateServer:
 
         Raises:
             ServerError: The server could not be fetched or started.
-
         """
         if (address := running.find_address(self._home)) is not None:
             return address
@@ -132,7 +129,6 @@ class PrivateServer:
 
         Raises:
             ServerError: The database does not start; the message says what else can be done.
-
         """
         with self._hold_lock(report):
             # First, because a full disk may be why the database stopped, and a start would fail.
@@ -196,7 +192,6 @@ class PrivateServer:
             The port; "ended" if the process died by itself, for example because it was killed;
             "stopped" if a command stopped it or it was never started; "busy" if a command is
             starting or stopping it.
-
         """
         from filelock import FileLock, Timeout
 
@@ -226,7 +221,6 @@ class PrivateServer:
             programs: Whether to delete its jars as well.
             dumps: Whether to delete its dumps as well.
             report: Told of the progress.
-
         """
         if not self._home.path.is_dir():
             return
@@ -252,7 +246,6 @@ class PrivateServer:
 
         Raises:
             ServerError: The file can't be written, or exists and is not to be overwritten.
-
         """
         file = file.expanduser().absolute()
         archive.refuse_unwritable(file, overwrite)
@@ -285,7 +278,6 @@ class PrivateServer:
 
         Raises:
             ServerError: The file can't be loaded.
-
         """
         file = file.expanduser().absolute()
         archive.refuse_unreadable(file)
@@ -311,7 +303,6 @@ class PrivateServer:
 
         Raises:
             ServerError: The dump could not be made.
-
         """
         with self._hold_lock(report):
             if not self._keep_dumps or not archive.has_data(self._home):

@@ -32,7 +32,6 @@ def make_home(folder: Path, own: Container[str]) -> None:
     Raises:
         ServerError: Neo4j can't use such a path, the folder is another user's, or it holds other
             files and other users may change it.
-
     """
     for character in str(folder):
         if not character.isprintable() or character in UNUSABLE_CHARACTERS:

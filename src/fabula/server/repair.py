@@ -38,7 +38,6 @@ def is_log_unreadable(home: Home, since: int) -> bool:
     Args:
         home: The private server's folder.
         since: How many bytes Neo4j's log had before that start.
-
     """
     try:
         with home.debug_log.open("rb") as stream:
@@ -63,7 +62,6 @@ def set_logs_aside(home: Home) -> Path:
 
     Raises:
         ServerError: There is no room for the copy.
-
     """
     logs = home.neo4j / LOGS
     check_disk_space(

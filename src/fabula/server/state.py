@@ -69,81 +69,52 @@ class LastStart:
         )
 
 
+class _PathInside:
+    """The path of a file or folder in the folder of the private server."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    def __get__(self, home: Home, owner: type[Home] | None = None) -> Path:
+        return home.path.joinpath(*self._names)
+
+
 @dataclass(frozen=True, slots=True)
 class Home:
     """The folder of the private server, and the paths in it."""
 
     path: Path
+    neo4j = _PathInside("neo4j")
+    """Neo4j's home: its configuration, data and logs."""
+    conf = _PathInside("neo4j", "conf")
+    """The folder of neo4j.conf."""
+    log = _PathInside("neo4j", "logs", "neo4j.log")
+    """Neo4j's log."""
+    debug_log = _PathInside("neo4j", "logs", "debug.log")
+    """Neo4j's internal log, which has the reasons of a failed start."""
+    console = _PathInside("neo4j", "logs", "console.log")
+    """The file of what the server's process has printed since its start."""
+    programs = _PathInside("server")
+    """The folder of jars, with a folder in it for each lock list."""
+    credentials = _PathInside("credentials.json")
+    """The JSON file of the user name and the password, which only this user can read."""
+    state = _PathInside("state.json")
+    """The JSON file of the ports and the process."""
+    dumps = _PathInside("dumps")
+    """The folder of the dumps that are made without a command."""
+    torn_logs = _PathInside("torn_logs")
+    """The folder of copies of transaction logs that were repaired."""
+    last_answers = _PathInside("last_answers")
+    """The folder of the citations of each terminal's last answer, for `fabula read`."""
+    questions = _PathInside("questions.jsonl")
+    """The file of the questions that were asked, for `fabula history`."""
+    lock = _PathInside("lock")
+    """The lock file, which whoever starts, stops or deletes the server holds."""
 
     @classmethod
     def of(cls, folder: Path) -> Self:
         """Return the folder as a setting names it, with `~` and links resolved."""
         return cls(folder.expanduser().resolve())
-
-    @property
-    def neo4j(self) -> Path:
-        """Return Neo4j's home: its configuration, data and logs."""
-        return self.path / "neo4j"
-
-    @property
-    def conf(self) -> Path:
-        """Return the folder of neo4j.conf."""
-        return self.neo4j / "conf"
-
-    @property
-    def log(self) -> Path:
-        """Return Neo4j's log."""
-        return self.neo4j / "logs" / "neo4j.log"
-
-    @property
-    def debug_log(self) -> Path:
-        """Return Neo4j's internal log, which has the reasons of a failed start."""
-        return self.neo4j / "logs" / "debug.log"
-
-    @property
-    def console(self) -> Path:
-        """Return the file of what the server's process has printed since its start."""
-        return self.neo4j / "logs" / "console.log"
-
-    @property
-    def programs(self) -> Path:
-        """Return the folder of jars, with a folder in it for each lock list."""
-        return self.path / "server"
-
-    @property
-    def credentials(self) -> Path:
-        """Return the JSON file of the user name and the password, which only this user can read."""
-        return self.path / "credentials.json"
-
-    @property
-    def state(self) -> Path:
-        """Return the JSON file of the ports and the process."""
-        return self.path / "state.json"
-
-    @property
-    def dumps(self) -> Path:
-        """Return the folder of the dumps that are made without a command."""
-        return self.path / "dumps"
-
-    @property
-    def torn_logs(self) -> Path:
-        """Return the folder of copies of transaction logs that were repaired."""
-        return self.path / "torn_logs"
-
-    @property
-    def last_answers(self) -> Path:
-        """Return the folder of the citations of each terminal's last answer, for `fabula read`."""
-        return self.path / "last_answers"
-
-    @property
-    def questions(self) -> Path:
-        """Return the file of the questions that were asked, for `fabula history`."""
-        return self.path / "questions.jsonl"
-
-    @property
-    def lock(self) -> Path:
-        """Return the lock file, which whoever starts, stops or deletes the server holds."""
-        return self.path / "lock"
 
     def __contains__(self, name: object) -> bool:
         """Return whether Fabula makes a file or folder of this name here."""

@@ -39,7 +39,6 @@ def open_graph(
 
     Raises:
         ServerError: No server can open the graph.
-
     """
     try:
         server = launcher.launch(tool, None, report)

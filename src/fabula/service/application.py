@@ -31,7 +31,6 @@ def make_service(app: App, clock: Callable[[], float] = time.time) -> FastAPI:
     Args:
         app: The App.
         clock: Returns the time, in seconds since the epoch, by which dumps are due.
-
     """
     state = ServiceState(app, clock)
     mcp = make_mcp(state)

@@ -35,7 +35,6 @@ def serve(app: App, ready: Callable[[str], None]) -> None:
 
     Raises:
         SettingsError: The address is in use or not allowed, or there is no key for it.
-
     """
     serving: Serving = app.settings.table(TABLE)
     _refuse_unkeyed(app, serving)
@@ -89,7 +88,6 @@ class _Server(uvicorn.Server):
         state: Is stopped at the shutdown.
         ready: Is called once the service answers.
         ended: Is called after the last response.
-
     """
 
     def __init__(

@@ -73,7 +73,6 @@ class ServiceState:
     Args:
         app: The App, which stays its owner's to close.
         clock: Returns the time, in seconds since the epoch, by which dumps are due.
-
     """
 
     def __init__(self, app: App, clock: Callable[[], float] = time.time) -> None:
@@ -149,7 +148,6 @@ class ServiceState:
 
         Args:
             takes_others: Whether jobs are taken that other processes have added.
-
         """
         schema.make_service(self.app.connect())
         self.question_threads = CapacityLimiter(MAX_QUESTION_THREADS)
@@ -226,7 +224,6 @@ class ServiceState:
         Raises:
             NotFound: The collection has no documents, or the caller may not see it. The message is
                 the same, so that nobody learns which collections exist.
-
         """
         if caller.may_see(name) and not name_problem(name):
             collection = self.collection(name, caller)
@@ -239,7 +236,6 @@ class ServiceState:
 
         Raises:
             NotFound: The caller may not see one of them, or sees none.
-
         """
         chosen = list(dict.fromkeys(names)) or self.visible_collections(caller)
         if not chosen:
@@ -297,7 +293,6 @@ class ServiceState:
         Raises:
             FabulaError: What the operation raises; TooManyRequests if the caller has too many large
                 tasks.
-
         """
         with ExitStack() as held:
             if operation.is_large:

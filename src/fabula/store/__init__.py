@@ -112,7 +112,6 @@ class Store(Database):
         place: The place of a reader, which `within` gives; None for a reader of everything.
         whole: The store without a place. It is for what is derived from all of a text and shows
             nothing of it.
-
     """
 
     def __init__(self, driver: neo4j.Driver, database: str) -> None:
@@ -251,7 +250,6 @@ class Store(Database):
             limit: How many to return.
             whole: Whether a part of a title does not count.
             sources: Further sources that the name may mean, such as the whole path of a file.
-
         """
         key = fold_name(name)
         parameters = {
@@ -282,7 +280,6 @@ class Store(Database):
         Args:
             name: The statement; its rows are read by `rows.read_entry`.
             parameters: Its parameters, `collection` among them.
-
         """
         rows = self.rows(name, **parameters)
         if not all(map(is_whole, rows)):
@@ -378,7 +375,6 @@ class Store(Database):
 
         Raises:
             SpaceError: The collection's embeddings are of another model.
-
         """
         parameters = self._where(filters)
         parameters |= {"limit": limit, "depth": max(2 * limit, MIN_DEPTH)}
@@ -425,7 +421,6 @@ class Store(Database):
 
         Raises:
             SpaceError: The collection's embeddings are of another model.
-
         """
         collection = filters.collection
         cached = self._derived.find(("space", collection))
@@ -523,7 +518,6 @@ class Store(Database):
 
         Returns:
             The ids and their scores by BM25, best first.
-
         """
         statement = read_statement("core/find_alike_elements")
         matches = self._search_words(
@@ -564,7 +558,6 @@ class Store(Database):
             passages: Ids of chunks that are returned as well.
             phrases: For each search its alternatives: the phrases that a chunk must have all.
             resembling: Texts; for each the chunks are returned that share most with its words.
-
         """
         collection = filters.collection
         queries = [phrase_query(collection, *alternatives) for alternatives in phrases]
@@ -675,7 +668,6 @@ class Store(Database):
 
         Returns:
             The value; None where one of the `graphs` has no part.
-
         """
         names = [*graphs, *uses]
         if self.place:
@@ -736,7 +728,6 @@ class Store(Database):
             aspects: The aspects to check; '' is the aspect of chunks.
             kinds: The kinds to check.
             elements: Kinds of embedded elements that are allowed as well.
-
         """
         refuse_unknown(aspects, kinds, self.space(collection), elements=elements)
 
@@ -817,7 +808,6 @@ class Store(Database):
 
         Returns:
             The passage, or the chunk of that number.
-
         """
         rows = self.rows("core/find_place", **_place_of(document), at=at.lower(), index=index)
         return read_hit(rows[0]) if rows else None
@@ -882,7 +872,6 @@ class Store(Database):
 
         Raises:
             StoreError: The graph is of another version of Fabula.
-
         """
         with self._making:
             if not self._has_schema:
@@ -897,7 +886,6 @@ class Store(Database):
         Raises:
             SpaceError: The collection has documents with embeddings of another model, or is being
                 re-embedded. Without documents it takes any model.
-
         """
         refuse_dimensions(model, dimensions)
         self.check_disk_space()
@@ -958,7 +946,6 @@ class Store(Database):
             SpaceError: The collection's embeddings are of another model.
             StoreError: The lock was lost, or a part can't be written.
             TooLarge: The server has too little memory for the switch.
-
         """
         [collection] = {part.owner.collection for part in parts}
         space = self._find_space(collection)
@@ -1035,7 +1022,6 @@ class Store(Database):
         Raises:
             SpaceError: The collection's embeddings are of another model.
             StoreError: A part can't be written, or differs from pieces of it that are staged.
-
         """
         [collection] = {part.owner.collection for part in parts}
         space = staged.space if staged else self._find_space(collection)
@@ -1061,7 +1047,6 @@ class Store(Database):
 
         Raises:
             StoreError: The time is over, or the server can't be reached.
-
         """
         statement = neo4j.Query(read_statement("core/clear_staged"), timeout=seconds)
         with self.session() as session:
@@ -1201,7 +1186,6 @@ class Store(Database):
 
         Returns:
             Whether the document was there as it is listed.
-
         """
         owner = Owner(document.collection, TEXT, document.id)
         place = _place_of(document)

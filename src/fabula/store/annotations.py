@@ -8,12 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from fabula.errors import BadValue, NotFound, did_you_mean
-from fabula.graph.annotations import (
-    MAX_LAYER_CHARACTERS,
-    Annotation,
-    AnnotationLayer,
-    LayerRecord,
-)
+from fabula.graph.annotations import MAX_LAYER_CHARACTERS, Annotation, AnnotationLayer, LayerRecord
 from fabula.graph.queries import read_statement
 from fabula.store.parts import lock_collection, refuse_long_line
 from fabula.text.ids import digest
@@ -58,7 +53,6 @@ def read_layers(
 
     Raises:
         NotFound: There is no layer of this name.
-
     """
     place = {"collection": collection, "document": document}
     with store.session() as session:
@@ -85,7 +79,6 @@ def edit_layer(
     Raises:
         BadValue: The name is too long, or there are too many annotations.
         NotFound: The document was removed.
-
     """
     refuse_long_line(name)
     if not name.strip() or len(name) > MAX_LAYER_CHARACTERS:

@@ -42,7 +42,6 @@ class Index:
         dimensions: Those of the vectors that it takes; 0 for an index of other things.
         constrains: Whether its constraint exists. It does not while that is being made, or if a
             crash interrupted the making.
-
     """
 
     name: str

@@ -6,13 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from neo4j.exceptions import (
-    AuthError,
-    DriverError,
-    Neo4jError,
-    ServiceUnavailable,
-    SessionExpired,
-)
+from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable, SessionExpired
 
 from fabula.errors import BadValue, DatabaseDown, StoreError
 
@@ -101,7 +95,6 @@ def explain_errors(name: str) -> Iterator[None]:
     Raises:
         BadValue: A parameter is a number or a text that Neo4j can't be sent.
         StoreError: The server refuses, fails or can't be reached.
-
     """
     try:
         yield

@@ -36,7 +36,6 @@ class Space:
         phase: Empty unless the collection is re-embedded; 'writing' while the next embeddings are
             written, 'clearing' while those that are not used any more are deleted; IMPORTING while
             the collection is imported, when it has no documents yet.
-
     """
 
     collection: str
@@ -143,7 +142,6 @@ def describe_other_prefix(space: Space, requested: str) -> str:
     Args:
         space: The collection's space, of the same model as the requested one.
         requested: The name of the space that the settings ask for.
-
     """
     model, wanted = split_space_name(requested)
     return (
@@ -186,7 +184,6 @@ def refuse_unknown(
         kinds: The kinds to check.
         space: The collection's embedding space.
         elements: Kinds of embedded elements that are allowed as well.
-
     """
     known = [name for name in space.aspects if name] if space else []
     if unknown := [name for name in aspects if name and name not in known]:

@@ -44,7 +44,6 @@ class ExportReader:
         store: The graph.
         entries: The documents.
         whole: The collections whose own graphs are read as well.
-
     """
 
     store: Store
@@ -61,7 +60,6 @@ class ExportReader:
             SpaceError: The collection is being re-embedded, so its passages have embeddings of two
                 models.
             StoreError: A document or its embeddings have changed meanwhile.
-
         """
         collections = self._collections() if embeddings else set()
         spaces = {name: self._read_space(name) for name in collections}

@@ -44,7 +44,6 @@ class Violation:
         count: How many nodes break it.
         what: What is wrong.
         cure: What to do.
-
     """
 
     invariant: str
@@ -66,7 +65,6 @@ class CheckFindings:
         graphs: How many of the documents have each graph, the text left out.
         violations: What is wrong.
         notes: Sentences about what is right and worth knowing.
-
     """
 
     documents: int
@@ -86,7 +84,6 @@ def check(
         graphs: The graphs that are installed.
         collection: The collection to check; '' for all of them.
         document: The id of the document to check; '' for all of them.
-
     """
     installed = tuple(graphs)
     checker = _Checker(store, installed, collection, document)

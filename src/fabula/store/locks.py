@@ -39,7 +39,6 @@ class ProcessLock:
 
     Attributes:
         run: The name of a run of staging that the lock holds as well; '' for none.
-
     """
 
     def __init__(self, transaction: neo4j.Transaction, run: str = "") -> None:
@@ -53,7 +52,6 @@ class ProcessLock:
 
         Raises:
             StoreError: The lock was lost.
-
         """
         # A transaction of the driver is not thread-safe, and threads share the lock.
         with self._using:
@@ -73,7 +71,6 @@ class ProcessLock:
 
         Raises:
             StoreError: The lock was lost.
-
         """
         if time.monotonic() - self._seen >= every:
             self.rows("core/find_time")
@@ -102,7 +99,6 @@ def process_lock(
             waiting by raising an error.
         run: The name of a run of staging, which nobody else has. The lock holds it, too, so that
             what the run stages needs no lock of its own.
-
     """
     names = sorted(names)
     held = sorted([*names, run]) if run else names

@@ -41,7 +41,6 @@ def read_part(
         Changed: The part was replaced while it was read.
         NotFound: There is no such part.
         ValueError: The store has a reader's place: `read_parts` leaves out what was not read.
-
     """
     if store.place:
         raise ValueError("A part is whole: use read_parts for a reader with a place.")
@@ -96,7 +95,6 @@ def read_parts(store: Store, entry: Entry, names: Collection[str]) -> dict[str, 
     Raises:
         Changed: The document was replaced, or one of its graphs changed, since it was found.
         NotFound: It was removed meanwhile.
-
     """
     is_unread = store.is_unread
     if store.place:

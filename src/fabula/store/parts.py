@@ -57,7 +57,6 @@ class StagedParts:
         parts: The whole parts whose nodes are staged.
         pieces: Staged pieces of parts that are not whole yet.
         outgoing: Their edges to nodes that were not staged by then.
-
     """
 
     parts: tuple[Part, ...] = ()
@@ -178,7 +177,6 @@ def stage(
     Returns:
         The edges that lead to nodes of other parts, those of the parts before included. The switch
         ties them.
-
     """
     # Of a part that came with its last pieces, the pieces are not needed any more.
     owners = {part.owner for part in parts if part.is_whole}
@@ -252,7 +250,6 @@ def tie_to_chunks(
 
     Raises:
         Changed: A chunk is not there any more.
-
     """
     chunks = {id for part in parts for node in part.nodes for id in node.sources}
     ties = [edge for edge in outgoing if edge.end in chunks]
@@ -315,7 +312,6 @@ def switch(
         Changed: What the parts rest on has changed.
         SpaceError: The collection's embeddings are, or are about to be, of another model.
         StoreError: Some of what was staged is gone.
-
     """
     owners = [part.owner for part in parts]
     # All checks come after the lock: what they find stays true until the transaction ends.
@@ -517,7 +513,6 @@ def place_properties(
         sources: The chunks that it rests on.
         ends: Where chunks end, by their ids.
         growing: Labels of elements that grow with the text.
-
     """
     # What rests on a chunk that is not there, or on none, could be from anywhere.
     places = [ends.get(source, NEVER) for source in sources] or [NEVER]
@@ -617,7 +612,6 @@ def refuse_invalid(parts: Sequence[Part], space: Space) -> None:
     Raises:
         SpaceError: An embedding has another number of dimensions than the collection's.
         StoreError: An embedding has no length, a node has no source, or a name is too long.
-
     """
     for part in parts:
         for field, name in zip(Owner._fields, part.owner, strict=True):

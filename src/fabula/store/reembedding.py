@@ -55,7 +55,6 @@ def lock_collections(store: Store, *collections: str) -> Iterator[Callable[[], S
 
     Raises:
         StoreError: Another process is re-embedding one of them.
-
     """
     names = [f"reembed {collection}" for collection in sorted(collections)]
     with locks.process_lock(store, names, _refuse_second) as lock:

@@ -134,7 +134,6 @@ def wait(store: Database, *names: str) -> None:
 
     Raises:
         StoreError: The server could not populate one.
-
     """
     pause, longest = POLL_SECONDS
     while True:
@@ -166,7 +165,6 @@ def find_faults(
         store: The database.
         space: The collection's embedding space.
         indexes: All indexes of the database, if they were read already.
-
     """
     existing = {index.name: index for index in (store.indexes() if indexes is None else indexes)}
     cure = f"ingest any file into collection {space.collection} again, which makes it anew"

@@ -66,7 +66,6 @@ class WordStatistics:
         total: How many nodes there are.
         mean_length: Their mean length in words.
         revision: That of the collection when they were counted.
-
     """
 
     counts: Mapping[str, int]
@@ -88,7 +87,6 @@ def search_properties(collection: str, text: str) -> dict[str, str | float]:
         `search_text`, its folded words in order; `search_length`, how many these are, two letters
         of a script without spaces being one; `search_terms`, its distinct words with their classes
         of weight; `tenant`, the token of its collection.
-
     """
     pieces = list(search_pieces(text))
     terms, length = _terms(pieces)
@@ -131,7 +129,6 @@ def phrase_query(collection: str, *phrases: Sequence[str]) -> str:
 
     Returns:
         The query in Lucene's syntax; '' if no alternative has a word.
-
     """
     alternatives = []
     for texts in phrases:
@@ -152,7 +149,6 @@ def search_query(collection: str, statistics: WordStatistics) -> str:
 
     Returns:
         The query in Lucene's syntax; '' if the collection has none of the terms.
-
     """
     total = statistics.total
     present = sorted((count, term) for term, count in statistics.counts.items() if count > 0)
@@ -178,7 +174,6 @@ def exact_scores(
         terms: Those of the question, with their words.
         statistics: Of the collection.
         texts: `search_text` and `search_length` of each text.
-
     """
     weights = {
         word: _rarity(statistics.counts[term], statistics.total)

@@ -90,7 +90,6 @@ class QueryTable:
             ids are the server's own. An embedding is shown by its dimensions, a time as ISO text.
         changes: How much was changed, by the names of Neo4j's counters.
         cut: The limit by which rows were left out; '' if they are complete.
-
     """
 
     columns: tuple[str, ...]
@@ -128,7 +127,6 @@ def run_user_query(
     Raises:
         Refused: The server refuses it, its plan does more than read the graph, it took too long, or
             its first row alone is too large. The message is one line.
-
     """
     # Whoever may write may run a script that creates a graph, which is long but not deeply nested.
     refuse_large(statement, None if write else MAX_CHARACTERS)

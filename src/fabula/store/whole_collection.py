@@ -21,13 +21,7 @@ from fabula.store import Store, schema
 from fabula.store.document_ids import find_document_ids
 from fabula.store.embedding_space import IMPORTING, Space, refuse_reembedding
 from fabula.store.locks import ProcessLock, process_lock
-from fabula.store.parts import (
-    DOCUMENT,
-    IDENTIFIER,
-    lock_collection,
-    lock_prefix,
-    make_run_name,
-)
+from fabula.store.parts import DOCUMENT, IDENTIFIER, lock_collection, lock_prefix, make_run_name
 from fabula.store.rows import decode_vector, encode_vector, read_space
 from fabula.text.names import quote_name
 
@@ -56,7 +50,6 @@ def read_collection(store: Store, collection: str) -> Iterator[tuple[str, Row]]:
         Changed: The collection was changed meanwhile.
         NotFound: It has no documents.
         SpaceError: It is being re-embedded.
-
     """
     revision = _revision(store, collection)
     space = store.space(collection)
@@ -79,7 +72,7 @@ def read_collection(store: Store, collection: str) -> Iterator[tuple[str, Row]]:
     for document in find_document_ids(store, collection):
         for row in _pages(store, "core/find_whole_nodes", place | embedding, document):
             properties = {
-                name: _write_time(value)
+                name: {"time": value.iso_format()} if isinstance(value, DateTime) else value
                 for name, value in row["properties"].items()
                 if value is not None
             }
@@ -95,11 +88,6 @@ def read_collection(store: Store, collection: str) -> Iterator[tuple[str, Row]]:
                 yield "relationship", ends | {"properties": edge["properties"]}
     if _revision(store, collection) != revision:
         raise Changed("The collection was changed while it was read: export it again.")
-
-
-def _write_time(value: Any) -> Any:
-    """Return a point in time as {"time": "..."}: no property is such a value."""
-    return {"time": value.iso_format()} if isinstance(value, DateTime) else value
 
 
 def _read_time(value: Any) -> Any:
@@ -147,7 +135,6 @@ def write_collection(
     Raises:
         SpaceError: The collection is there already.
         StoreError: Rows do not belong together, or another process is importing the collection.
-
     """
     store.make_schema()
     run = make_run_name(collection)

@@ -79,7 +79,6 @@ class TextQuote:
         suffix: Some characters after them.
         start: The first character; -1 if it is not known.
         end: The one after the last; -1 if it is not known.
-
     """
 
     exact: str
@@ -199,7 +198,6 @@ class QuoteFinder:
             quote: The quotation, which `find_unchanged` did not find.
             before: The nearest quotation before it that was found unchanged.
             after: The nearest one after it.
-
         """
         if not quote.exact:
             return None
@@ -511,7 +509,6 @@ def anchor_quotes(
         budget: How much may be done. It counts those that are not found as they were not looked
             for.
         report: Receives how many have been looked for, of how many.
-
     """
     report(0, len(quotes))
     budget = budget or SearchBudget()

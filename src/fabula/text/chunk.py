@@ -43,7 +43,6 @@ def split(document: Document, limit: int, known: Sequence[str] = ()) -> tuple[Ch
         limit: The most tokens of a chunk.
         known: The chunks of a previous version of the text. Where one of them is unchanged, it is a
             chunk again, so that an edit moves only the boundaries next to it.
-
     """
     chunks: list[Chunk] = []
     counts: Counter[str] = Counter()

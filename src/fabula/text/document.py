@@ -30,7 +30,6 @@ class Section:
         title: The heading.
         start: The offset in the text, in characters.
         level: The depth in the file's own outline, from 1, the outermost; 0 if it is unknown.
-
     """
 
     title: str
@@ -59,7 +58,6 @@ class Document:
         reading: The version of the readers: `fabula.load.version.READING_VERSION` of then.
         left_out: The characters of the file that are not in the text, by kind, as "licence".
         warnings: What was wrong with the file, in full sentences.
-
     """
 
     id: str
@@ -95,7 +93,6 @@ class Chunk:
         text: The text.
         tokens: The number of tokens of the text.
         embedding: The vector of the text; empty before it is embedded.
-
     """
 
     id: str

@@ -28,7 +28,6 @@ class Locator:
         label: The number as it is printed, as `113`, `xiv` or `340`; '' where no numbered line
             follows those before.
         start: The offset in the text, in characters.
-
     """
 
     kind: LocatorKind
@@ -65,7 +64,6 @@ class LocatorLabels:
             first: The label that the stretch begins with; case does not matter.
             last: The label that it ends with.
             length: The end of the text.
-
         """
         labels = [label.casefold() for label in self.labels]
         ends = [*self.starts[1:], length]

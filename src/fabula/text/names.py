@@ -42,7 +42,6 @@ def name_problem(name: str, max_bytes: int = MAX_NAME_BYTES) -> str:
     Args:
         name: The name to check.
         max_bytes: The most bytes in UTF-8.
-
     """
     size = len(name.encode("utf-8", "surrogatepass"))
     if size > max_bytes:
@@ -84,7 +83,6 @@ def file_name(title: str, default: str) -> str:
     Args:
         title: Any text.
         default: The name for a title that has neither letters nor digits.
-
     """
     spaced = "".join(
         character if unicodedata.category(character)[0] in "LMN" or character in _IN_FILES else " "

@@ -41,7 +41,6 @@ def bm25(query: AbstractSet[str], texts: Sequence[Sequence[str]]) -> Scores:
 
     Returns:
         Scores, shape (texts,).
-
     """
     weights = inverse_document_frequencies([query & set(words) for words in texts])
     mean_length = sum(map(len, texts)) / max(1, len(texts)) or 1.0
@@ -87,7 +86,6 @@ def maximal_marginal_relevance(
 
     Returns:
         The numbers of the chosen rows, best first.
-
     """
     lengths = np.asarray(tokens)
     nearest = np.zeros(len(relevance))

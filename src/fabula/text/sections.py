@@ -74,7 +74,6 @@ class TextOutline:
     Attributes:
         sections: The sections.
         depths: The depth of each in the tree, from 1, the outermost.
-
     """
 
     sections: tuple[Section, ...] = ()
@@ -92,7 +91,6 @@ def outline(sections: Sequence[Section], title: str = "") -> TextOutline:
     Args:
         sections: The sections in text order; a level of 0 is unknown.
         title: The title of the text. A heading that only repeats it contains no others.
-
     """
     return TextOutline(tuple(sections), section_depths(sections, title))
 
@@ -188,7 +186,6 @@ class _Heading:
         contains: Whether sections within it are to be expected.
         is_back: Whether it is the name of what comes at the end of a book.
         is_book_title: Whether it is only the title of the text.
-
     """
 
     words: tuple[str, ...]
@@ -394,7 +391,6 @@ def find_named_sections(
         name: A path or a part of one; case, diacritics and punctuation do not matter.
         number_of: Returns the value of a number in words or Roman figures, or 0; so "Book 9" is
             BOOK NINE.
-
     """
 
     @lru_cache(maxsize=10_000)

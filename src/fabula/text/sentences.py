@@ -40,7 +40,6 @@ def spans(text: str, language: str) -> list[tuple[int, int]]:
     Args:
         text: Any text.
         language: An ISO 639-1 code; '' is treated as English.
-
     """
     starts: list[int] = []
     position = 0

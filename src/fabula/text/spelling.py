@@ -116,7 +116,6 @@ def spelling_key(word: str, language: str) -> str:
     Args:
         word: A folded word, as `printed_words` yields it.
         language: An ISO 639-1 code; '' is treated as English.
-
     """
     for pattern, replacement in _LANGUAGES.get(language, ()):
         word = pattern.sub(replacement, word)
@@ -134,7 +133,6 @@ def is_slip(word: str, printed: str, is_word: Callable[[str], bool]) -> bool:
         word: A folded word.
         printed: The folded word that it may stand for.
         is_word: Returns whether a word is one that texts have, so that it is no slip.
-
     """
     if word == printed or any(map(str.isdigit, word + printed)):
         return False

@@ -13,15 +13,7 @@ from fabula_bench.data.files import Files, Release
 from fabula_bench.data.subsets import Only, PublishedCounts, compare_counts
 from fabula_bench.model import BenchQuestion, DataSet, Text
 
-__all__ = [
-    "ALL_PARTS",
-    "NAMES",
-    "SMOKE",
-    "describe_subset",
-    "has_part",
-    "read",
-    "usual_part",
-]
+__all__ = ["ALL_PARTS", "NAMES", "SMOKE", "describe_subset", "has_part", "read", "usual_part"]
 
 ALL_PARTS = "all"
 """Stands for all parts of a data set, joined by JOIN."""
@@ -60,11 +52,7 @@ _SETS: Mapping[str, _Set] = {
     ),
     "squality": _Set(squality.RELEASE, squality.PARTS, squality.read, "dev", squality.PARTS),
     "graphrag-bench": _Set(
-        graphragbench.RELEASE,
-        graphragbench.PARTS,
-        graphragbench.read,
-        "novel",
-        graphragbench.PARTS,
+        graphragbench.RELEASE, graphragbench.PARTS, graphragbench.read, "novel", graphragbench.PARTS
     ),
     "own": _Set(own.RELEASE, (), own.read),
 }

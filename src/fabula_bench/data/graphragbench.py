@@ -77,10 +77,7 @@ def _corpus(files: Files, part: str, names: set[str]) -> dict[str, Text]:
 def _book(files: Files, name: str) -> Text:
     """Read a novel from Project Gutenberg's file, whose name says its encoding: 10321-8.txt."""
     number = name.rpartition("-")[2]
-    paths = [
-        *files.matching(f"novels/{number}.txt"),
-        *files.matching(f"novels/{number}-*.txt"),
-    ]
+    paths = [*files.matching(f"novels/{number}.txt"), *files.matching(f"novels/{number}-*.txt")]
     file = paths[0] if paths else f"novels/{number}.txt"
     try:
         book = document(plain.read(files.content(file), file), file, "")

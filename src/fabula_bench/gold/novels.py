@@ -31,10 +31,7 @@ TYPES = {
 }
 """LitBank's types as graphs call them."""
 
-_FOUND_AS = {
-    findings.PERSON: (findings.PERSON, findings.GROUP),
-    findings.PLACE: (findings.PLACE,),
-}
+_FOUND_AS = {findings.PERSON: (findings.PERSON, findings.GROUP), findings.PLACE: (findings.PLACE,)}
 _EDGES = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
 JoinNames = Callable[[Sequence[GivenName], str, str], Sequence[JoinedNames]]
 
@@ -201,11 +198,7 @@ def _score_aliases(scores: TextScores, passage: _Passage, entities: Sequence[_Re
 
 
 def _score_clusters(
-    scores: TextScores,
-    measure: str,
-    passage: _Passage,
-    entities: Sequence[_ReadEntity],
-    type: str,
+    scores: TextScores, measure: str, passage: _Passage, entities: Sequence[_ReadEntity], type: str
 ) -> None:
     """Score found entities of a type against gold clusters that have a proper name, by CEAF."""
     gold: dict[str, set[int]] = defaultdict(set)

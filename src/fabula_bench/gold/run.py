@@ -88,12 +88,7 @@ def run_gold(run: GoldRun, watching: ProgressView) -> GoldOutcome:
         models = ModelFactory(of_system)
         try:
             scores, pairs, usage = measure(
-                texts,
-                plays,
-                run.data,
-                models,
-                partial(progress.done, "texts"),
-                outcome.failed,
+                texts, plays, run.data, models, partial(progress.done, "texts"), outcome.failed
             )
         finally:
             models.close()

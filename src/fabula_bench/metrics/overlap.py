@@ -6,13 +6,7 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any
 
-from fabula_bench.metrics.measure import (
-    Metric,
-    Scoring,
-    nonempty,
-    remove_citations,
-    score_nearest,
-)
+from fabula_bench.metrics.measure import Metric, Scoring, nonempty, remove_citations, score_nearest
 
 if TYPE_CHECKING:
     from rouge_score.rouge_scorer import RougeScorer
@@ -98,6 +92,13 @@ def _bleu_of(order: int) -> Scoring:
     )
 
 
+_BLEU_BLIND = {
+    1: "It is a mean of answers' own scores, where the paper counts over all answers at once: "
+    "compare systems by it, not with published figures.",
+    4: "Of answers of a few words it says next to nothing, as they have hardly a run of four; "
+    "like bleu_1 it is a mean of answers' own scores, not the paper's over all at once.",
+}
+
 METRICS = (
     Metric(
         name="rouge_l",
@@ -111,29 +112,17 @@ METRICS = (
         library="rouge_score",
         extra="bench",
     ),
-    Metric(
-        name="bleu_1",
-        source=f"{NARRATIVEQA}; Papineni et al. 2002, by sacrebleu",
-        blind=(
-            "It is a mean of answers' own scores, where the paper counts over all answers at once: "
-            "compare systems by it, not with published figures."
-        ),
-        needs=frozenset({"answers", "answer"}),
-        how=_bleu_of(1),
-        library="sacrebleu",
-        extra="bench",
-    ),
-    Metric(
-        name="bleu_4",
-        source=f"{NARRATIVEQA}; Papineni et al. 2002, by sacrebleu",
-        blind=(
-            "Of answers of a few words it says next to nothing, as they have hardly a run of four; "
-            "like bleu_1 it is a mean of answers' own scores, not the paper's over all at once."
-        ),
-        needs=frozenset({"answers", "answer"}),
-        how=_bleu_of(4),
-        library="sacrebleu",
-        extra="bench",
+    *(
+        Metric(
+            name=f"bleu_{order}",
+            source=f"{NARRATIVEQA}; Papineni et al. 2002, by sacrebleu",
+            blind=blind,
+            needs=frozenset({"answers", "answer"}),
+            how=_bleu_of(order),
+            library="sacrebleu",
+            extra="bench",
+        )
+        for order, blind in _BLEU_BLIND.items()
     ),
     Metric(
         name="meteor",

@@ -8,7 +8,7 @@ from typing import Any
 from fabula.export.markdown import escape_markdown
 from fabula.models.prices import Price
 from fabula.text.nouns import count_noun
-from fabula_bench.report.about import Data, Run
+from fabula_bench.report.about import Run
 from fabula_bench.report.charts import bar_charts
 from fabula_bench.report.costs import model_tables, question_table, time_table
 from fabula_bench.report.markdown import code, join, note, table
@@ -184,15 +184,10 @@ def _again(recorded: Recorded) -> str:
         "nearly the same where one is. results.jsonl has each context and answer, summary.csv each "
         "score, run.json all that follows.",
         code(run.command),
-        _hash_table(run.data),
+        table("The data's files.", ("file", "SHA-256"), run.data.sha256.items(), figures=False),
         _version_table(run),
         *_settings_tables(run),
     )
-
-
-def _hash_table(data: Data) -> str:
-    """Return the table of the files that the data was read from, with their hashes."""
-    return table("The data's files.", ("file", "SHA-256"), data.sha256.items(), figures=False)
 
 
 def _version_table(run: Run) -> str:

@@ -81,13 +81,11 @@ def model_tables(run: Run, prices: Mapping[str, Price]) -> list[str]:
     return tables
 
 
-def _seconds(lines: Sequence[Result]) -> list[float]:
-    """Return the seconds of questions that the cache did not answer."""
-    return [line.seconds for line in lines if not any(usage.saved for usage in line.spent.values())]
-
-
 def _time(lines: Sequence[Result]) -> Cell | str:
-    timed = _seconds(lines)
+    # Those of questions that the cache did not answer.
+    timed = [
+        line.seconds for line in lines if not any(usage.saved for usage in line.spent.values())
+    ]
     if not timed:
         return NOTHING
     fewer = (f"n = {len(timed)}",) if len(timed) < len(lines) else ()

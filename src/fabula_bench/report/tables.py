@@ -124,13 +124,9 @@ def _mean_table(
                 for measure, group, usual in columns.values()
             ),
         )
-        for system in _systems(scores)
+        for system in dict.fromkeys(score.system for score in scores)
     ]
     return table(caption, ("system", *columns), rows, is_heading=is_heading)
-
-
-def _systems(scores: Sequence[Score]) -> list[str]:
-    return list(dict.fromkeys(score.system for score in scores))
 
 
 def _mean(score: Score | None, measure: Measure, usual: int | None) -> Cell | str:
@@ -167,7 +163,7 @@ def measured_table(
     columns = {
         _column(column): (known[column.metric], group, None)
         for column in published.columns
-        if (column.metric, group := _group(column)) in available
+        if (column.metric, group := (f"{KIND}{column.kind}" if column.kind else ALL)) in available
     }
     return _mean_table("Measured here.", scores, columns) if columns else ""
 
@@ -184,10 +180,6 @@ def published_table(published: Published) -> str:
             for system, values in published.values.items()
         ],
     )
-
-
-def _group(column: Column) -> str:
-    return f"{KIND}{column.kind}" if column.kind else ALL
 
 
 def _column(column: Column) -> str:

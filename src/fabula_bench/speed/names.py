@@ -83,10 +83,7 @@ def _measure(book: str, file: Path) -> list[Figure]:
         return Figure(name, 100 * sum(map(is_right, of)) / max(1, len(of)), "%", goal, True)
 
     listed = sorted(every, key=lambda entity: (-sum(entity.names.values()), entity.key))[:LISTED]
-    persons, places = (
-        [*filter(is_found("person"), listed)],
-        [*filter(is_found("place"), listed)],
-    )
+    persons, places = ([*filter(is_found("person"), listed)], [*filter(is_found("place"), listed)])
     is_person = is_truly("person")
     is_again = lambda entity: bool(judged.get(entity.name, {}).get("same"))  # noqa: E731
     is_name = lambda entity: not is_truly("none", "")(entity)  # noqa: E731

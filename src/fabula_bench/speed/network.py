@@ -34,14 +34,7 @@ from fabula.graphs.entities.network import Network, make_network, pagerank
 from fabula.graphs.entities.retrieval import read_network
 from fabula.models.counted import Meter
 from fabula.store import Store
-from fabula_bench.speed.documents import (
-    DIMENSIONS,
-    WORDS,
-    documents,
-    make_node,
-    make_part,
-    to_unit,
-)
+from fabula_bench.speed.documents import DIMENSIONS, WORDS, documents, make_node, make_part, to_unit
 from fabula_bench.speed.report import Figure, p95, seconds
 from fabula_bench.speed.server import connected, offline_settings, running
 

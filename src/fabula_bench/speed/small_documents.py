@@ -63,7 +63,9 @@ def measure(books: Path | None) -> list[Figure]:
             built = _make(store, measured)
             commits: dict[int, tuple[float, float]] = {}
             for lanes in (1, LANES):
-                _remove(store, built)
+                for parts in built:
+                    owner = parts.parts[0].owner
+                    store.remove(owner.collection, owner.document)
                 before = cpu_seconds(process)
                 wall = seconds(partial(_commit_all, store, built, lanes))
                 commits[lanes] = wall, cpu_seconds(process) - before
@@ -126,12 +128,6 @@ def _make(store: Store, files: Sequence[Path]) -> list[BuiltParts]:
             assert isinstance(plan, DocumentPlan)
             built.append(make(plan, models, SilentProgress(), Meter()))
     return built
-
-
-def _remove(store: Store, built: Sequence[BuiltParts]) -> None:
-    for parts in built:
-        owner = parts.parts[0].owner
-        store.remove(owner.collection, owner.document)
 
 
 def _commit_all(store: Store, built: Sequence[BuiltParts], lanes: int) -> None:

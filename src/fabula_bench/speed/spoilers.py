@@ -356,9 +356,7 @@ def lists(whole: Collection, entry: Entry, place: int) -> Iterator[tuple[str, st
     yield "read", "\n".join([*printed, *(hit.text for hit in reading.related)])
 
 
-def compare_times(
-    collection: Collection, entry: Entry, chosen: Sequence[str] = TIMED_MODES
-) -> dict[str, float]:
+def compare_times(collection: Collection, entry: Entry) -> dict[str, float]:
     """Return by mode how many times as long a question takes with a place in the middle.
 
     Questions without and with a place alternate, so that what else the machine does slows both.
@@ -366,7 +364,7 @@ def compare_times(
     secrets = [each for each in secrets_of(collection, entry) if each.kind == "name"]
     questions = [each.question for each in secrets[:TIMED_QUESTIONS]]
     ratios = {}
-    for mode in chosen:
+    for mode in TIMED_MODES:
         times: dict[str, list[float]] = {"": [], "50%": []}
         for number, question in enumerate(questions):
             for until in times:

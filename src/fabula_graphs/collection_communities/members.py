@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from fabula.graph import Part
 from fabula.graphs.communities.labels import ENTITY
 from fabula.graphs.communities.values import Member, MemberRelation
 from fabula.graphs.entities.across_documents import DocumentEntity, group_across_documents
-
-IDENTITY = "Identity"
 
 
 def find_members(parts: Iterable[Part], identities: Part | None) -> dict[str, str]:
@@ -32,7 +30,7 @@ def find_members(parts: Iterable[Part], identities: Part | None) -> dict[str, st
     decided = {
         member: node.id
         for node in (identities.nodes if identities else ())
-        if node.label == IDENTITY
+        if node.label == "Identity"
         for member in node.properties["members"]
     }
     member_of: dict[str, str] = {}
@@ -82,10 +80,6 @@ def join_bonds(
             target,
             " ".join(dict.fromkeys(bond.text for bond in group)),
             sum(bond.weight for bond in group),
-            _chunks(group),
+            tuple(dict.fromkeys(chunk for bond in group for chunk in bond.chunks)),
             tuple(sorted(bond.id for bond in group)),
         )
-
-
-def _chunks(bonds: Sequence[MemberRelation]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(chunk for bond in bonds for chunk in bond.chunks))

@@ -14,10 +14,7 @@ from itertools import pairwise
 from fabula.graph import Gap, Part
 from fabula.graph.builds import Build, Start
 from fabula.graph.calls import batches
-from fabula.graph.extraction import (
-    ExtractionCalls,
-    ModelQuestion,
-)
+from fabula.graph.extraction import ExtractionCalls, ModelQuestion
 from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.entities.labels import ENTITY
@@ -56,7 +53,6 @@ def build(
     Raises:
         ModelError: The model can't be asked.
         SettingsError: `senses` or `demonstrations` names no set.
-
     """
     language = text.document.language
     senses = read_senses(options.senses)
@@ -96,7 +92,6 @@ class KeptLinks:
         senses: The digest of the set.
         known: What the build before kept.
         answers: What this one keeps: by the key of a pair its link as JSON, or '' for none.
-
     """
 
     senses: str

@@ -41,7 +41,6 @@ def nodes_and_edges(
         chunks: All chunks of the document.
         normal: The form by which values are compared; those whose form is '' are no terms.
         cause: Which argument of a sense is the cause of the other: "arg1", "arg2" or ''.
-
     """
     chunks_by_id = {chunk.id: chunk for chunk in chunks}
     nodes: list[Node] = []

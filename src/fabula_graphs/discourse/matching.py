@@ -28,7 +28,6 @@ class Term:
         chunks: The ids of the chunks that have it.
         entities: The ids of the entities that it stands for, each with the chunks where it does:
             the captain of one book is not the captain of another.
-
     """
 
     chunks: set[str] = field(default_factory=set)
@@ -45,7 +44,6 @@ class Terms:
         by_slot: The terms by slot and key.
         having: The keys with a stem, by slot and stem.
         named: The ids of the entities with a name, by its normal forms.
-
     """
 
     language: str
@@ -159,7 +157,6 @@ def make_terms(
         chunks: Ids of all chunks in text order, document by document.
         terms: Slot, key and chunk ids of each term.
         resolved: Slot, key, entity id, the entity's names and chunk ids of each resolved term.
-
     """
     by_slot: dict[str, dict[str, Term]] = {slot: defaultdict(Term) for slot in SLOTS}
     for slot, key, ids in terms:

@@ -8,14 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fabula.graph import Edge, Node
-from fabula.graph.counts import (
-    DROPPED,
-    RECORDS,
-    DroppedRecords,
-    count_dropped,
-    list_counts,
-    means,
-)
+from fabula.graph.counts import DROPPED, RECORDS, DroppedRecords, count_dropped, list_counts, means
 from fabula.graph.extraction import MALFORMED, OVERLONG, SURPLUS, UNPRINTED, WindowReplies
 from fabula_graphs.discourse.labels import EVENT, IS, LINK, TERM
 from fabula_graphs.discourse.questions import (
@@ -53,8 +46,6 @@ MAX_SHARE_OF_SENSE, MIN_LINKS = 0.5, 40
 sense to all."""
 OF_CLASS = "class_"
 """Begins the names of facts that count the links of a class of senses."""
-_CALLED = "said_"
-"""Begins the names of facts that count the pairs without a link."""
 
 
 @dataclass
@@ -81,7 +72,7 @@ def count_facts(
     replies: list[DiscourseRecords[Any]] = [*read, *link_replies.new]
     for reply in replies:
         counts.update(count_dropped(reply.dropped))
-        counts.update({f"{_CALLED}{form}": reply.forms.get(form, 0) for form in (ENTITY, NONE)})
+        counts.update({f"said_{form}": reply.forms.get(form, 0) for form in (ENTITY, NONE)})
         counts[RECORDS] += reply.listed
     passages = [len(window.chunks) for window, _ in event_replies.usable]
     classes = Counter(link.sense.partition(".")[0] for link in links)

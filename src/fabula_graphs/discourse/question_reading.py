@@ -145,7 +145,6 @@ def ask_in_steps(question: str, senses: Senses, language: str, chat: Chat) -> Ev
 
     Raises:
         BadReply: Neither of them has a usable reply.
-
     """
     paths = tuple(sense.path for sense in senses.all)
     about_senses = Prompt(

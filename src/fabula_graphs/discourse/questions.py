@@ -124,7 +124,6 @@ class DiscourseRecords(Records[Record]):
     Attributes:
         listed: How many records the reply had.
         forms: How often it called a pair explicit, implicit, entity or none.
-
     """
 
     listed: int = 0
@@ -162,7 +161,6 @@ def read_events(reply: str, text: WindowText) -> DiscourseRecords[Event]:
 
     Raises:
         BadReply: It has no list of events.
-
     """
     items = read_lists(reply, ["events"])["events"]
     chunks = text.window.chunks
@@ -320,7 +318,6 @@ def read_links(
 
     Raises:
         BadReply: It says nothing of any pair.
-
     """
     items = read_lists(reply, ["links"])["links"]
     dropped: Counter[str] = Counter({SURPLUS: len(items[MAX_RECORDS:])})

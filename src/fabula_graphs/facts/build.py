@@ -10,11 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from fabula.graph.builds import Build
-from fabula.graph.extraction import (
-    ExtractionCalls,
-    TextWindow,
-    window_gap,
-)
+from fabula.graph.extraction import ExtractionCalls, TextWindow, window_gap
 from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.models.roles import ModelProfile
@@ -31,7 +27,6 @@ from fabula_graphs.facts.stating import ask_statements, prove
 from fabula_graphs.facts.values import FactStatement
 
 STATE_PRIORITY, NORMALISE_PRIORITY = range(1, 3)
-ENTITIES = "entities"
 
 
 @keep_replies
@@ -47,10 +42,9 @@ def build(
     Raises:
         ModelError: The model can't be asked.
         SettingsError: `ontology` or `demonstrations` names no set.
-
     """
     ontology = read_ontology(options.ontology)
-    entities = NamedEntities.of(text.below[ENTITIES])
+    entities = NamedEntities.of(text.below["entities"])
     language = text.document.language
     calls = ExtractionCalls(models, work)
     misnumbered: Counter[str] = Counter()

@@ -34,7 +34,6 @@ class CheckRules:
         strict: Statements whose predicate is no relation; else they are of `related_to`.
         types: Statements whose ends are of no class, or not of those of the relation. Without this
             check they are facts as they were stated, which is the ablation of the third step.
-
     """
 
     strict: bool = False

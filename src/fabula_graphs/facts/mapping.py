@@ -28,7 +28,6 @@ def nodes_of(
         facts: The facts.
         ontology: The words for their relations.
         chunks: All chunks of the document.
-
     """
     chunks_by_id = {chunk.id: chunk for chunk in chunks}
     nodes: list[Node] = []

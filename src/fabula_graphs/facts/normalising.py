@@ -103,7 +103,6 @@ class Normaliser:
         listed_relations: How many relations an ontology may have to be listed as a whole.
         text: What the passages are taken from, as "a narrative text".
         known: What the build before kept.
-
     """
 
     entities: NamedEntities
@@ -297,7 +296,6 @@ def read_choices(reply: str, phrases: OpenPhrases) -> Records[Meanings]:
 
     Raises:
         BadReply: It has neither of the two lists.
-
     """
     lists = read_lists(reply, ("names", "predicates"))
     dropped: Counter[str] = Counter()

@@ -132,7 +132,6 @@ def read_ontology(name_or_path: str) -> Ontology:
 
     Raises:
         SettingsError: There is no such file, or it is not a valid ontology; the message says why.
-
     """
     file = sets.read_set(name_or_path, ontologies.__name__, "ontology", _File)
     sets.refuse_names(name_or_path, "class", file.classes)

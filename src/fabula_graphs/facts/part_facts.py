@@ -6,22 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fabula.graph.counts import (
-    DROPPED,
-    RECORDS,
-    DroppedRecords,
-    count_dropped,
-    list_counts,
-    means,
-)
-from fabula.graph.extraction import (
-    MALFORMED,
-    OVERLONG,
-    SURPLUS,
-    UNPRINTED,
-    Records,
-    WindowReplies,
-)
+from fabula.graph.counts import DROPPED, RECORDS, DroppedRecords, count_dropped, list_counts, means
+from fabula.graph.extraction import MALFORMED, OVERLONG, SURPLUS, UNPRINTED, Records, WindowReplies
 from fabula_graphs.facts.checking import ITSELF, UNFIT, UNRELATED, UNTYPED, Checked
 from fabula_graphs.facts.normalising import MISNUMBERED
 from fabula_graphs.facts.values import FactStatement

@@ -36,7 +36,6 @@ def find_facts(arguments: FactsArguments, filters: Filters, tools: Tools) -> Rea
 
     Raises:
         NotFound: Neither a name nor a query is given.
-
     """
     if not arguments.name:
         if not arguments.query:

@@ -24,8 +24,6 @@ from fabula.graphs.entities.retrieval import (
     record_hits,
 )
 
-FACT = "fact"
-
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     """Return the nearest facts, if records are wanted, and the `k` chunks that state them."""
@@ -36,7 +34,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     everywhere = filters.open
     near = {
         hit.id: hit.score
-        for hit in tools.elements(vector, everywhere, tools.options.facts, (FACT,))
+        for hit in tools.elements(vector, everywhere, tools.options.facts, ("fact",))
         if hit.score >= tools.options.least
     }
     if not near:
@@ -64,7 +62,6 @@ def rank(near: Mapping[str, float], sources: Sequence[Mapping[str, Any]]) -> dic
     Args:
         near: The cosine of each fact, by id.
         sources: The ids of the chunks that state each fact: rows of `id` and `sources`.
-
     """
     shares: dict[str, list[float]] = {}
     for row in sources:

@@ -23,7 +23,6 @@ class FactStatement:
         object_type: Likewise.
         proof: The sentence that prints both ends; '' if none does.
         choices: What a model took the three parts for.
-
     """
 
     chunk: str

@@ -53,7 +53,6 @@ def ask_about(pairs: Sequence[Pair], temperature: float) -> Build[list[tuple[boo
 
     Raises:
         BadReply: No reply says something of each pair.
-
     """
     request = Prompt(
         system=prompt("pairs_system"),

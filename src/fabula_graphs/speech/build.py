@@ -6,14 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fabula.graph.builds import Build
-from fabula.graph.extraction import (
-    MODEL,
-    RULES,
-    ExtractionCalls,
-    Records,
-    WindowReplies,
-    own_id,
-)
+from fabula.graph.extraction import MODEL, RULES, ExtractionCalls, Records, WindowReplies, own_id
 from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.models.roles import ModelProfile
@@ -31,7 +24,6 @@ from fabula_graphs.speech.values import READ, Placed, Quotation, Spoken
 from fabula_graphs.speech.words import SpeechWords, has_words, words_of
 
 READ_PRIORITY = 1
-ENTITIES = "entities"
 
 
 @keep_replies
@@ -46,11 +38,10 @@ def build(
 
     Raises:
         ModelError: The model can't be asked.
-
     """
     language = text.document.language
     words = words_of(language)
-    below = text.below.get(ENTITIES)
+    below = text.below.get("entities")
     persons = (
         Persons.of_entities(below, words)
         if below

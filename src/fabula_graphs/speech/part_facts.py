@@ -6,14 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fabula.graph.counts import (
-    DROPPED,
-    RECORDS,
-    DroppedRecords,
-    count_dropped,
-    list_counts,
-    means,
-)
+from fabula.graph.counts import DROPPED, RECORDS, DroppedRecords, count_dropped, list_counts, means
 from fabula.graph.extraction import (
     MALFORMED,
     MODEL,
@@ -24,13 +17,7 @@ from fabula.graph.extraction import (
     WindowReplies,
 )
 from fabula_graphs.speech.persons import Persons
-from fabula_graphs.speech.questions import (
-    MISPLACED,
-    PRONOUNS,
-    REPEATED,
-    UNPROVEN,
-    SpeakerRecord,
-)
+from fabula_graphs.speech.questions import MISPLACED, PRONOUNS, REPEATED, UNPROVEN, SpeakerRecord
 from fabula_graphs.speech.values import THOUGHT, Placed
 
 BY_RULE = "rule_"

@@ -25,7 +25,6 @@ class Persons:
         entities: Ids of the keys that are entities.
         names: The usual name of each key.
         things: Names in lower case of places and things, which say nothing.
-
     """
 
     words: SpeechWords

@@ -132,7 +132,6 @@ def read_speakers(
 
     Raises:
         BadReply: It has no list of them, or says nothing that can be used of any.
-
     """
     items = read_lists(reply, ["quotations"])["quotations"]
     ordered = sorted(placed, key=lambda item: item.spoken.quotation.start)

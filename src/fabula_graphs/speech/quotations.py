@@ -268,7 +268,6 @@ class _Reader:
             paragraph: Where its paragraph starts.
             previous: Where the quotation before it in its paragraph ends; `paragraph` if there is
                 none.
-
         """
         text = self._text
         inner = text[span.start + 1 : span.end - (1 if span.closed else 0)].strip()

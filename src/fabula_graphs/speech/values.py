@@ -28,7 +28,6 @@ class Quotation:
         depth: 0, or the number of quotations that it stands in.
         continues: Whether it carries on the quotation before it, whose paragraph ended unclosed.
         label: The speaker's name before a speech of a play; '' elsewhere.
-
     """
 
     start: int
@@ -55,7 +54,6 @@ class Spoken:
         mention: Where the speaker is named or meant in them; (0, 0) if nowhere.
         quoted_by: Who speaks the quotation that it stands in, as the text prints it; '' in none.
         quoted_until: The end of the words that say who quotes.
-
     """
 
     quotation: Quotation

@@ -157,7 +157,6 @@ def read_booknlp(files: Mapping[str, bytes], document: Document) -> Sequence[Ann
 
     Raises:
         LoadError: `.tokens` is missing, or a file is not as BookNLP writes it.
-
     """
     by_end = {
         end: name for name in files for end in (TOKENS, ENTITIES, QUOTES) if name.endswith(end)

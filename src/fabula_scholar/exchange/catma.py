@@ -28,7 +28,6 @@ from fabula.load.xml_tree import parse
 from fabula.text.anchoring import QuoteReader, TextQuote
 from fabula.text.document import Document
 
-VERSION = "5"
 NAMESPACE = "http://www.tei-c.org/ns/1.0"
 XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 _STRING = f"{{{NAMESPACE}}}string"
@@ -76,7 +75,7 @@ def write_catma(text: AnnotatedText, what: Sequence[str]) -> Mapping[str, str]:
         f"<titleStmt><title>{title}</title><author>{escape(author)}</author></titleStmt>",
         f"<publicationStmt><publisher>{escape(author)}</publisher></publicationStmt>",
         f'<sourceDesc><p>{title}</p><ab><fs xml:id="CATMA_TECH_DESC"><f name="version">',
-        f"<string>{VERSION}</string></f></fs></ab></sourceDesc></fileDesc><encodingDesc>",
+        "<string>5</string></f></fs></ab></sourceDesc></fileDesc><encodingDesc>",
         f'<fsdDecl xml:id="{_uuid("tagset", text.document.id)}" n="Fabula {_TIME}">',
         *map(_tag, tags),
         '</fsdDecl></encodingDesc></teiHeader><text><body><ab type="catma">',
@@ -160,7 +159,6 @@ def read_catma(files: Mapping[str, bytes], document: Document) -> Sequence[Annot
 
     Raises:
         LoadError: A file is no XML, or not as CATMA writes it.
-
     """
     places = Utf16Places(document.text)
     quotes = QuoteReader(document.text)

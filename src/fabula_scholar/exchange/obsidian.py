@@ -77,7 +77,6 @@ def vault_folder(vault: Path, document: Document) -> str:
 
     Raises:
         FabulaError: The vault can't be read.
-
     """
     names = _Names()
     try:
@@ -111,7 +110,6 @@ def vault_notes(text: AnnotatedText, structure: TextStructure, root: str = "") -
 
     Raises:
         NotFound: The document has neither entities nor chapters.
-
     """
     document = text.document
     root = root or _Names().take(document.title, document.id)
@@ -152,7 +150,6 @@ def write_vault(notes: Mapping[str, str], folder: Path) -> int:
 
     Raises:
         FabulaError: A file can't be written.
-
     """
     for path, content in notes.items():
         file = folder.joinpath(*path.split("/"))

@@ -23,14 +23,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
-from fabula.graph.annotations import (
-    ENTITY,
-    HIGHLIGHT,
-    NOTE,
-    QUOTATION,
-    TAG,
-    Annotation,
-)
+from fabula.graph.annotations import ENTITY, HIGHLIGHT, NOTE, QUOTATION, TAG, Annotation
 from fabula.load import tei, tei_words
 from fabula.load.locators import without_marks
 from fabula.load.markup import attribute, elements, local_name
@@ -109,7 +102,6 @@ def read_tei(files: Mapping[str, bytes], document: Document) -> Sequence[Annotat
 
     Raises:
         LoadError: A file is no TEI, or marks too much.
-
     """
     annotations: list[Annotation] = []
     for name, data in files.items():

@@ -51,7 +51,6 @@ class TokenizedText:
     Args:
         document: The document.
         annotations: No token goes over the beginning or the end of one of these.
-
     """
 
     def __init__(self, document: Document, annotations: Iterable[Annotation] = ()) -> None:

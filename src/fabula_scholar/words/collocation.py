@@ -34,7 +34,6 @@ class Collocate:
         log_likelihood: `log_likelihood` of the table; negative if it is rarer than expected.
         log_dice: `log_dice`.
         mutual_information: `mutual_information`.
-
     """
 
     word: Annotated[str, Column(opens="concordance")]
@@ -60,7 +59,6 @@ class KeyWord:
         log_likelihood: `keyness`; negative if the word is rarer than in the others.
         log_ratio: `log_ratio`.
         percent_difference: `percent_difference`; None if the others do not have the word.
-
     """
 
     word: Annotated[str, Column(opens="concordance")]
@@ -85,7 +83,6 @@ def log_likelihood(both: float, first: float, second: float, total: float) -> fl
 
     Returns:
         2 * sum(O * ln(O / E)) over the cells; with a minus if O11 is below its expectation.
-
     """
     observed = (both, first - both, second - both, total - first - second + both)
     sums = (
@@ -180,7 +177,6 @@ class CollocateCounter:
         Args:
             forms: Its words.
             nodes: The first and the last word of each node, by their numbers, in order.
-
         """
         left, right = self._reach
         inside = {row for first, last in nodes for row in range(first, last + 1)}
@@ -235,7 +231,6 @@ def key_words(
         reference: How often in the others.
         min_count: Words that stand less often in both are left out.
         negative: Return words that are rarer than in the others, in place of more frequent ones.
-
     """
     total, reference_total = sum(counts.values()), sum(reference.values())
     if not (total and reference_total):

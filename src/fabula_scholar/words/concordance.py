@@ -50,7 +50,6 @@ class WordText:
     Attributes:
         text: The text.
         language: Its language, an ISO 639-1 code, by which words are stemmed.
-
     """
 
     def __init__(self, text: str, language: str = "") -> None:
@@ -96,7 +95,6 @@ class WordText:
 
         Raises:
             BadValue: It has no words, or too many, or too many wildcards.
-
         """
         patterns = [_compile(word, self.language, stemmed) for word in _query_words(query)]
         forms = self.forms(stemmed=stemmed)
@@ -121,7 +119,6 @@ class WordText:
 
         Raises:
             BadValue: It is not a regular expression, or takes longer.
-
         """
         # Not `re`: an expression such as (a+)+b may take any time, and `re` can't be stopped.
         import regex
@@ -187,7 +184,6 @@ class TypeTokenCounts:
         hapaxes: Words that stand once.
         standard_ratio: The mean share of different words in stretches of STANDARD_TOKENS words; of
             a shorter text that of all of it.
-
     """
 
     tokens: int

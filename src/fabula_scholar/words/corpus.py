@@ -32,7 +32,6 @@ class Corpus:
     Attributes:
         store: The graph; for a reader with a place, the text ends there.
         entries: The documents.
-
     """
 
     store: Store
@@ -51,7 +50,6 @@ def read_corpus(collection: Collection, document: str = "") -> Corpus:
 
     Raises:
         NotFound: There is no such document, or the collection is empty.
-
     """
     if document or collection.place:
         return Corpus(collection.store, [collection.document(document)])
@@ -68,7 +66,6 @@ def read_reference(collection: Collection, document: str, against: str = "") -> 
 
     Raises:
         NotFound: There is no such document, or no other one.
-
     """
     id = collection.document(document).id if document else ""
     if against:

@@ -20,9 +20,7 @@ from fabula_scholar.words.concordance import (
     WordText,
     is_function_word,
 )
-from fabula_scholar.words.concordance import (
-    ngrams as runs_of_words,
-)
+from fabula_scholar.words.concordance import ngrams as runs_of_words
 from fabula_scholar.words.corpus import Corpus, CorpusText, read_corpus, read_reference
 
 if TYPE_CHECKING:
@@ -63,7 +61,6 @@ class ConcordanceLine:
         right: What is after them.
         pages: The labels of its printed pages; '' if the document has none.
         lines: Those of its numbered lines.
-
     """
 
     document: Annotated[str, Column(is_shown=False)]
@@ -130,7 +127,6 @@ def concordance(
     Raises:
         BadValue: The words can't be looked for.
         NotFound: There is no such document.
-
     """
     if regex and stemmed:
         raise BadValue("A regular expression is looked for in the text: leave stems out.")
@@ -194,7 +190,6 @@ def collocates(
     Raises:
         BadValue: The words can't be looked for, or the window is none.
         NotFound: They are nowhere, or there is no such document.
-
     """
     if not left + right:
         raise BadValue("A window can't have 0 words on both sides.")
@@ -254,7 +249,6 @@ def keyness(
     Raises:
         BadValue: A document and a collection were named to compare with.
         NotFound: One of the sides has no words, or there is no such document or place.
-
     """
     if against and against_collection:
         raise BadValue("Name a document or a collection to compare with, not both.")
@@ -297,7 +291,6 @@ class NGrams:
         distinct: How many different ones.
         total: How many of these are as wanted.
         rows: The most frequent of them.
-
     """
 
     tokens: int
@@ -342,7 +335,6 @@ def ngrams(
     Raises:
         BadValue: There are too many n-grams, or `containing` is not one word.
         NotFound: There is no such document.
-
     """
     if len(containing.split()) > 1:
         raise BadValue(f"Give one word that n-grams contain, not {quote_name(containing)}.")
@@ -396,7 +388,6 @@ class Dispersion:
         parts: In how many of its parts they stand.
         deviation: Gries's DP, normalised: 0 for words that stand everywhere alike, 1 for words that
             stand in one part alone.
-
     """
 
     document: Annotated[str, Column(is_shown=False)]
@@ -440,7 +431,6 @@ def dispersion(
     Raises:
         BadValue: The words can't be looked for.
         NotFound: There is no such document.
-
     """
     rows = []
     for text in read_corpus(collection, document):

@@ -18,13 +18,7 @@ from fabula.models import Reply
 from fabula.server import Address
 from fabula.store import Store
 from fabula_bench.speed.books import STORY
-from fabula_bench.speed.quotations import (
-    COLLECTION,
-    Shelf,
-    is_false,
-    is_true,
-    put_shelf,
-)
+from fabula_bench.speed.quotations import COLLECTION, Shelf, is_false, is_true, put_shelf
 from fabula_bench.speed.quoted_replies import (
     OTHER_SCRIPTS,
     false_replies,

@@ -20,12 +20,7 @@ from fabula_bench.gold import novels, plays
 from fabula_bench.gold.litbank import LitBankText, read_litbank
 from fabula_bench.gold.novels import pair_given_names, score_findings, score_pairs
 from fabula_bench.gold.poldracor import Play, read_poldracor
-from fabula_bench.gold.scores import (
-    TextScores,
-    align_clusters,
-    rank_correlation,
-    summarise,
-)
+from fabula_bench.gold.scores import TextScores, align_clusters, rank_correlation, summarise
 from gold_data import write_litbank, write_play
 
 

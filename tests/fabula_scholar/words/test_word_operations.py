@@ -16,13 +16,7 @@ from fabula.errors import BadValue, NotFound
 from fabula.library import App
 from fabula.library.collection import Collection
 from fabula.server import Address
-from fabula_scholar.words.operations import (
-    collocates,
-    concordance,
-    dispersion,
-    keyness,
-    ngrams,
-)
+from fabula_scholar.words.operations import collocates, concordance, dispersion, keyness, ngrams
 from served import server_of
 
 WHALE = """CHAPTER I

@@ -20,17 +20,7 @@ from fabula.graphs.entities.descriptions import BLOCK, Statements, blocks
 from fabula.graphs.entities.part_facts import describe, warnings
 from fabula.models.parallel import Workers
 from fabula.text.document import Chunk
-from scripted import (
-    Models,
-    Records,
-    Says,
-    built,
-    entity,
-    known_from,
-    made_chunks,
-    relation,
-    script,
-)
+from scripted import Models, Records, Says, built, entity, known_from, made_chunks, relation, script
 
 STORY = made_chunks(
     *(

@@ -13,13 +13,7 @@ from fabula.graph.decisions import Decision, applicable_decisions
 from fabula.graphs.entities.corrections import check, describe
 from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.merge import resolve_mentions
-from fabula.graphs.entities.values import (
-    Entities,
-    Entity,
-    Extraction,
-    Mention,
-    RelationMention,
-)
+from fabula.graphs.entities.values import Entities, Entity, Extraction, Mention, RelationMention
 
 CHUNK = 1_000
 

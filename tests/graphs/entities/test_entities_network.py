@@ -13,12 +13,7 @@ from scipy.sparse import csr_array
 
 from cases import for_each
 from casts import network
-from fabula.graphs.entities.network import (
-    columns_of,
-    pagerank,
-    per_chunk,
-    within,
-)
+from fabula.graphs.entities.network import columns_of, pagerank, per_chunk, within
 from fabula.text.ranking import Scores
 
 EDGES = list[tuple[int, int, float]]

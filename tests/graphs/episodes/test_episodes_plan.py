@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 
 from cases import for_each
 from fabula.graphs.episodes.values import Stretch
-from fabula.graphs.episodes.windows import (
-    plan_episodes,
-    stable_window_size,
-    walk,
-    window_size,
-)
+from fabula.graphs.episodes.windows import plan_episodes, stable_window_size, walk, window_size
 from fabula.text.document import Chunk
 
 

@@ -71,7 +71,6 @@ def answer(
 
     Raises:
         SettingsError: There is a limit of money, and the model's price is not known.
-
     """
     if tools.models.offline:
         return None
@@ -132,7 +131,6 @@ class ReadingState:
         Args:
             hits: What a tool found.
             limit: The tokens that are shown whole; of hits beyond, only the beginning is shown.
-
         """
         lines, new = [], []
         has_whole = False

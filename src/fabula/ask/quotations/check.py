@@ -66,7 +66,6 @@ class QuotationCheck:
 
     Attributes:
         setting: What is done with quotations.
-
     """
 
     def __init__(
@@ -85,7 +84,6 @@ class QuotationCheck:
             filters: The documents that are asked.
             context: The passages that the answer is given to read.
             structures: The structures of their documents.
-
         """
         self.setting = setting
         self._store = store
@@ -117,7 +115,6 @@ class QuotationCheck:
             context: The passages that it was given to read.
             quotes: Without a chat model, the passages that it consists of.
             stripped: How many characters of white space were before the text.
-
         """
         if self.setting == "off":
             return CheckedAnswer()
@@ -138,7 +135,6 @@ class QuotationCheck:
 
         Raises:
             StoreError: The graph can't be read.
-
         """
         return [checked for _, checked in self._check(text, find_quoted(text), context)]
 
@@ -319,7 +315,7 @@ class _Places:
         read = replace(
             bare,
             status=status,
-            printed=_with_gaps(best),
+            printed=" … ".join(best.printed),
             differences=tuple(best.differences),
         )
         return read.place_at(self._hit(best.document, best.spans), best.spans)
@@ -472,11 +468,6 @@ def _groups_from(text: str, start: int) -> list[str]:
     return groups
 
 
-def _with_gaps(match: QuotationMatch) -> str:
-    """Return the book's own words, with an ellipsis where the quotation leaves some out."""
-    return " … ".join(match.printed)
-
-
 def _edits_of(written: str, found: _Found, checked: CheckedQuotation) -> list[tuple[int, int, str]]:
     """Return what is changed about a quotation: ranges of the answer, and what replaces them."""
     quoted, reading = found.quoted, found.reading
@@ -493,16 +484,12 @@ def _edits_of(written: str, found: _Found, checked: CheckedQuotation) -> list[tu
         return [opening, closing] if reading.end > last else [opening]
     if not checked.differences:
         return []
-    best = _match_of(found, checked)
+    best = next(each for each in found.matches if each.spans == checked.spans)
     new = _repaired_text(normalize(reading.text), best, is_block=quoted.is_block)
     citations = "".join(f" {match[0]}" for match in CITATION.finditer(written, first, last))
     opening_mark = "" if quoted.is_block else written[quoted.start]
     new = _inside_marks(new, opening_mark) + citations
     return [(first, last, new)] if new != written[first:last] else []
-
-
-def _match_of(found: _Found, checked: CheckedQuotation) -> QuotationMatch:
-    return next(each for each in found.matches if each.spans == checked.spans)
 
 
 def _repaired_text(text: str, match: QuotationMatch, *, is_block: bool) -> str:

@@ -45,7 +45,6 @@ class CheckedQuotation:
         differences: What it has otherwise than the book, as "spelling" or "ellipsis".
         change: What was done to it, if the setting `quotations` is "strict".
         original: What the model wrote, if it was repaired.
-
     """
 
     text: str
@@ -100,7 +99,6 @@ class WeakCitation:
         sentence: The sentence, without its citations.
         start: The character of the answer's text at which the citation begins.
         end: The end of the citation; several in one pair of brackets have the same.
-
     """
 
     number: int

@@ -73,7 +73,6 @@ class QuotationReading:
         inner: The characters of the answer between the marks.
         end: The end of the quotation, with its closing mark.
         text: What is quoted, without Markdown, citations and marks of a block.
-
     """
 
     inner: tuple[int, int]
@@ -90,7 +89,6 @@ class QuotedText:
         readings: Where it may end; the first is the most likely one.
         is_block: Whether it is a block quotation of Markdown.
         is_nested: Whether it is inside another quotation.
-
     """
 
     start: int

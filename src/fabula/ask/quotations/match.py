@@ -130,7 +130,6 @@ class PrintedStretch:
         start: The character of the document at which it begins.
         language: The language of the document.
         text: Its text.
-
     """
 
     def __init__(self, document: str, start: int, language: str, text: str) -> None:
@@ -208,7 +207,6 @@ class QuotationMatch:
         spans: The characters of the document that it is: one range for each part.
         printed: The book's own words for each part.
         differences: What it has otherwise than the book.
-
     """
 
     document: str
@@ -254,7 +252,6 @@ def find_matches(
         stretches: Those of each document in its order; they do not touch each other.
         is_word: Returns whether a word is one that texts have. Without it, no wrong letter counts
             as one.
-
     """
     whole = [_Part(read_wording(text))]
     if not whole[0].wording.words:
@@ -282,7 +279,6 @@ def find_closest(text: str, stretches: Sequence[PrintedStretch]) -> Closest | No
     Args:
         text: What is quoted.
         stretches: Stretches of books.
-
     """
     wording = read_wording(text)
     count = len(wording.words)

@@ -88,7 +88,6 @@ def rank_quotes(
         added: Chunks that the form of the question asks for: the first ones that name what is to
             be defined, or the last ones of the book, last first. The end of a book is what a
             question for it gets.
-
     """
     form = read_question_form(question, passages)
     hits = list({hit.id: hit for hit in [*added, *(each.hit for each in passages)]}.values())

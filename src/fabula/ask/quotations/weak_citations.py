@@ -32,7 +32,6 @@ def find_weak_citations(text: str, context: Sequence[Passage]) -> list[WeakCitat
     Args:
         text: The answer.
         context: The passages that it cites by their numbers.
-
     """
     passages = {passage.number: passage for passage in context}
     language = guess_language(CITATION.sub("", text))

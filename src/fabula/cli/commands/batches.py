@@ -112,7 +112,7 @@ def _show(rows: Sequence[BatchRow]) -> None:
         hours = ((row.updated if row.state == "done" else time.time()) - row.created) / 3600
         table.add_row(
             str(row.number),
-            describe_status(row),
+            row.status or ("to be sent" if row.state in ("new", "uploaded") else "being sent"),
             row.model,
             f"{row.lines:,}",
             f"{row.done:,}",
@@ -121,8 +121,3 @@ def _show(rows: Sequence[BatchRow]) -> None:
             row.note,
         )
     print_table(table)
-
-
-def describe_status(row: BatchRow) -> str:
-    """Return the endpoint's status of a batch, or what has to be done before it has one."""
-    return row.status or ("to be sent" if row.state in ("new", "uploaded") else "being sent")

@@ -15,13 +15,7 @@ from fabula.cli.shared.operations import show_table
 from fabula.cli.shared.options import GRAPH, settings_flags
 from fabula.cli.shared.screen import echo, print_json
 from fabula.config.settings import Settings
-from fabula.graph.explore import (
-    COLLECTION,
-    AnalystQuery,
-    parse_query,
-    read_query,
-    shipped_query,
-)
+from fabula.graph.explore import COLLECTION, AnalystQuery, parse_query, read_query, shipped_query
 from fabula.models.clean import clean_output
 from fabula.operations.kit import find_operation, make_table
 from fabula.operations.queries import QueryResult

@@ -239,7 +239,6 @@ def try_models(models: ModelChoice, *, may_replace: bool) -> ModelChoice:
 
     Raises:
         FabulaError: A model does not answer.
-
     """
     from fabula.config.model_factory import ModelFactory
 

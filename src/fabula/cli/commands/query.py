@@ -264,7 +264,6 @@ def print_answer(
         followed: The trace whose new steps are printed, on standard error, as they end.
         is_offline: Whether no model answers.
         opener: The command that opens a passage by its number.
-
     """
     if show_context:
         if stream.brief:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from fabula.cli.shared.help import Command
@@ -14,9 +12,6 @@ from fabula.cli.shared.screen import echo
 from fabula.config.settings import Settings
 from fabula.models.prefixes import split_space_name
 from fabula.models.usage import describe_usage
-
-if TYPE_CHECKING:
-    from fabula.build.reembed import Reembedded
 
 EMBEDDING = (
     "base_url",
@@ -47,16 +42,12 @@ def command(settings: Settings) -> None:
     """
     with open_collection(settings) as fabula, BuildProgress() as listener:
         done = fabula.reembed(listener.begin("reembed"))
-    echo(_summarize(fabula.name, done))
+    echo(
+        f"Collection {fabula.name!r} has embeddings of {done.model}, {done.dimensions} dimensions: "
+        f"{done.passages:,} passages embedded; {describe_usage(done.usage)}; {done.seconds:.1f} s"
+    )
     echo(
         f"Set FABULA_EMBEDDING_MODEL={split_space_name(done.model)[0]} for every program that adds "
         f"to collection {fabula.name!r}; questions to it are embedded by its own model wherever "
         "that is to be had. Other collections keep their model."
-    )
-
-
-def _summarize(collection: str, done: Reembedded) -> str:
-    return (
-        f"Collection {collection!r} has embeddings of {done.model}, {done.dimensions} dimensions: "
-        f"{done.passages:,} passages embedded; {describe_usage(done.usage)}; {done.seconds:.1f} s"
     )

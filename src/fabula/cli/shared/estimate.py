@@ -75,7 +75,6 @@ def show_question_estimate(
         steps: The usage of each step in the mode of the question.
         by_mode: The usage of each step in other modes, by their names.
         settings: The settings of the question, for models and prices.
-
     """
     if steps:
         _show_steps(steps, settings)

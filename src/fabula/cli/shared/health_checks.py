@@ -49,7 +49,6 @@ def examine(
         collection: The collection to check.
         choose: Returns the collection whose indexes and embeddings are checked in its place, as
             `App.default_collection`; called once Neo4j answers. A check of its own names it.
-
     """
     yield _python()
     yield DoctorCheck("packages", True, describe_missing() or ", ".join(BESIDE))

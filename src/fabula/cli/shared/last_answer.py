@@ -135,7 +135,6 @@ def keep_places(
         question: What the command answered, in words.
         places: The number, the document's id and the place of each.
         collection: The collection of the documents, as far as the reader has read.
-
     """
     citations = tuple(Citation(number=number, document=id, at=at) for number, id, at in places)
     _keep(
@@ -248,7 +247,6 @@ def recall_answer(home: Path) -> LastAnswer:
 
     Raises:
         NotFound: There are none.
-
     """
     folder = Home(home).last_answers
     file = _terminal_file(folder)

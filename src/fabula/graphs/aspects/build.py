@@ -82,7 +82,6 @@ def build(
     Raises:
         ModelError: An endpoint fails, or too many replies cannot be used.
         SettingsError: The aspect set does not exist or is malformed.
-
     """
     aspect_set = chosen_aspects(options)
     aspects = aspect_set.aspects
@@ -168,7 +167,6 @@ class _Steps:
         Args:
             groups: The clusters of chunks.
             chunks: The chunks, to cluster them again.
-
         """
         if self.options.repeat == "all" and len(self.aspects) > 1:
             return (yield from self._grow_from_best_attempt(groups, chunks))

@@ -109,7 +109,6 @@ def cluster(vectors: Vectors, tokens: Sequence[int], options: ClusterOptions) ->
 
     Raises:
         SettingsError: `reduction` is "umap", and the library is not installed.
-
     """
     if len(vectors) != len(tokens):
         raise ValueError(f"{len(vectors)} vectors but {len(tokens)} token counts")
@@ -342,7 +341,6 @@ def reduce_dimensions(
 
     Returns:
         Shape (rows, at most `options.dimensions`).
-
     """
     if options.reduction == "umap" and len(vectors) > options.dimensions + UMAP_EXTRA_ROWS:
         return _project_by_umap(vectors, options, neighbours)

@@ -66,7 +66,6 @@ def assign_clusters(
         take: Given an aspect, the numbers of its clusters, and whether `best_fit` chose the
             cluster. An aspect that it finds no cluster for is left out.
         log: Called after each round.
-
     """
     missing = list(aspects)
     for round_number in range(rounds + 1):
@@ -113,7 +112,6 @@ def repeat_all(
     Returns:
         The number of the attempt in which the fewest aspects are missing, the first of several, and
         what it gave.
-
     """
     best: tuple[int, int, Attempt[Group]] | None = None
     for number in range(rounds + 1):

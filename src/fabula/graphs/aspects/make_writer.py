@@ -37,7 +37,6 @@ def make_writer(
 
     Raises:
         SettingsError: A summariser is not installed.
-
     """
     writer = _make_own_writer(text, aspect_set, options, models, placeholders)
     if not any(aspect.summariser for aspect in aspect_set.aspects):

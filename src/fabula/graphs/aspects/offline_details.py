@@ -46,7 +46,6 @@ def fragments(
         idf: The inverse document frequencies of stems.
         most: Maximum number of fragments.
         limit: Maximum tokens of a fragment.
-
     """
     parts = [part for sentence in sentences for part in clauses(sentence)]
     most = min(most, len(sentences), len(parts) // 2)
@@ -84,7 +83,6 @@ def condensations(
         idf: The inverse document frequencies of stems.
         most: Maximum number of condensations.
         limit: Maximum tokens of a condensation.
-
     """
     owner_of: dict[str, int] = {}
     for row, sentence in enumerate(sentences):

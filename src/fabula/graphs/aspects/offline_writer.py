@@ -90,7 +90,6 @@ class ExtractiveWriter:
             details: Maximum number of details of a chunk.
             detail_tokens: Maximum tokens of a detail.
             details_form: Whether a detail is a key fact or the whole chunk condensed.
-
         """
         self._condense = condensations if details_form == "whole" else fragments
         self._language, self._embedder = language, embedder
@@ -133,7 +132,6 @@ class ExtractiveWriter:
         Args:
             texts: Chunks of the document, or summaries that were made of them.
             aspect: The aspect; None for a summary of all that the texts say.
-
         """
         limit = self._summary_tokens
         cluster = self._cluster(tuple(texts))

@@ -37,7 +37,6 @@ def count_facts(
         and `mean_detail` in tokens. If clusters were asked for aspects: `rounds`, how often;
         `missed` and `missed_in`, lists of equal length of the names of aspects that no cluster had
         after a round, and of the numbers of these rounds, from 1.
-
     """
     summaries = grown.summaries
     with_summary = {summary.aspect for summary in summaries}

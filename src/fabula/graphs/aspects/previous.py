@@ -95,7 +95,6 @@ class PreviousAspects:
             nodes: The nodes to cluster: all chunks, or the summaries of the levels below.
             options: How to cluster.
             divide: Makes clusters of nodes, without regard to previous ones.
-
         """
         if not self._keeps_clusters or len(nodes) < 2:
             return divide(nodes)

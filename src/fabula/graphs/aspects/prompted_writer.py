@@ -63,7 +63,6 @@ class PromptedWriter:
 
         Raises:
             ModelError: No usable reply could be had.
-
         """
         if self.aspects_with_summaries:
             try:
@@ -91,7 +90,6 @@ class PromptedWriter:
 
         Raises:
             ModelError: No usable reply could be had.
-
         """
         size, passages = self._summary_size, "\n\n".join(texts)
         request = Prompt(

@@ -6,12 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from fabula.graphs.aspects.cluster import (
-    ClusterOptions,
-    Floats,
-    reduce_dimensions,
-    single_thread,
-)
+from fabula.graphs.aspects.cluster import ClusterOptions, Floats, reduce_dimensions, single_thread
 from fabula.graphs.aspects.tree import NodeGroup, TreeNode, embeddings
 
 Members = dict[str, float]
@@ -45,7 +40,6 @@ def repair(
 
     Returns:
         Clusters in text order of their first members.
-
     """
     place = {node.id: position for position, node in enumerate(nodes)}
     clusters, touched = _remaining_clusters(previous, place)

@@ -25,7 +25,6 @@ def read_aspects(reply: str, known: Collection[str]) -> frozenset[str]:
 
     Raises:
         BadReply: It names an aspect that is not among them.
-
     """
     names = {plain_name(name): name for name in known}
     replied = {plain_name(name) for name in read_as(reply, AspectsReply).aspects} - {""}
@@ -44,7 +43,6 @@ def read_summaries(reply: str, known: Collection[str]) -> dict[str, str]:
 
     Raises:
         BadReply: It names an aspect that is not among them, or a summary is empty.
-
     """
     names = {plain_name(name): name for name in known}
     summaries: dict[str, str] = {}
@@ -63,7 +61,6 @@ def read_details(reply: str, count: int, form: DetailsForm = "facts") -> tuple[s
 
     Raises:
         BadReply: There is none.
-
     """
     details = _select(read_as(reply, DetailsReply).details, form)
     if not details:
@@ -84,7 +81,6 @@ def read_passages(
 
     Raises:
         BadReply: No passage has a detail, or a number is not a passage's, or comes twice.
-
     """
     details_of: dict[int, tuple[str, ...]] = {}
     for record in read_as(reply, PassagesReply).passages:

@@ -52,7 +52,6 @@ class Summariser(Protocol):
 
         Raises:
             BadReply: There is no summary of these passages; the graph gets a gap in its place.
-
         """
         ...
 
@@ -76,7 +75,6 @@ class Complete(Protocol):
 
         Raises:
             ModelError: The endpoint fails, or refuses the text.
-
         """
         ...
 
@@ -89,7 +87,6 @@ class SummariserTools:
         aspect: The aspect that it is named by.
         language: The language of the document, as 'en'; '' if unknown.
         complete: Asks the chat model; None if there is none, as offline.
-
     """
 
     aspect: Aspect
@@ -147,7 +144,6 @@ def make_summarisers(
 
     Raises:
         SettingsError: No package brings a summariser of that name, or it cannot be loaded.
-
     """
     return {
         aspect.name: load(_find(aspect))(SummariserTools(aspect, language, complete))
@@ -161,7 +157,6 @@ def summariser_version(aspect: Aspect) -> str:
 
     Raises:
         SettingsError: No package brings a summariser of that name, or it cannot be loaded.
-
     """
     entry = _find(aspect)
     make: Any = load(entry)

@@ -46,7 +46,6 @@ def grow_tree(
         summarise: Writes the summaries of some clusters on a level. It may leave out a cluster
             whose summary no model gives; the next level then goes on without it.
         divide: Clusters the nodes of the level below.
-
     """
     level = yield from summarise(aspect, 1, groups)
     tree = list(level)

@@ -28,7 +28,6 @@ class Writer(Protocol):
 
         Returns:
             A summary by the name of each aspect, if the same call wrote one; otherwise ''.
-
         """
         ...
 

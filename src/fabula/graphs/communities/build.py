@@ -30,12 +30,7 @@ from fabula.graphs.communities.mapping import (
 from fabula.graphs.communities.options import DivisionOptions, Options
 from fabula.graphs.communities.part_facts import CommunityReplies, count_facts
 from fabula.graphs.communities.reports import REPORTING, ask_report
-from fabula.graphs.communities.values import (
-    Claim,
-    Community,
-    CommunityReport,
-    MemberNetwork,
-)
+from fabula.graphs.communities.values import Claim, Community, CommunityReport, MemberNetwork
 from fabula.models.roles import ModelProfile
 
 # What later calls depend on goes first.
@@ -54,7 +49,6 @@ def build(
 
     Raises:
         ModelError: The model can't be asked.
-
     """
     labels = Labels()
     part = text.below[ENTITIES]
@@ -91,7 +85,6 @@ class CommunityBuilder:
             from, where its replies are not kept.
         reports: Those that there are, by the ids of their communities.
         replies: What a model replied in this build.
-
     """
 
     calls: ExtractionCalls

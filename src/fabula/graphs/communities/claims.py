@@ -100,7 +100,6 @@ def read_claims(reply: str) -> Records[ClaimRecord]:
 
     Raises:
         BadReply: It has no list of claims.
-
     """
     dropped: Counter[str] = Counter()
     records = read_records(

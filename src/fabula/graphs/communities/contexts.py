@@ -68,7 +68,6 @@ class ReportContext:
         Args:
             report: A report whose findings refer to rows by their numbers, all of which exist.
             network: The network that the context was made from.
-
         """
         findings = []
         for finding in report.findings:
@@ -110,7 +109,6 @@ class ContextRenderer:
             community: The community to report on.
             children: The communities that it was divided into.
             reports: Reports on the children, by their ids; a child without one is not replaced.
-
         """
         budget = self.limit - HEADING_TOKENS
         relations = self._ranked_relations(community.members)

@@ -14,7 +14,6 @@ def community_id(owner: str, level: int, members: Sequence[str]) -> str:
         owner: The id of the document, or the name of the collection, that it belongs to.
         level: Its level, from 0.
         members: The ids of its members, in any order.
-
     """
     return digest(10, "community", owner, str(level), *sorted(members))
 

@@ -56,7 +56,6 @@ def find_communities(
         previous: The communities of the previous build, from which this one starts. A community
             that shares enough members with one of them keeps its id.
         make_id: Makes an id of a level and members, for all other communities.
-
     """
     communities: list[Community] = []
     ids = _Ids(previous, make_id)

@@ -116,7 +116,6 @@ def make_network(
         relations: The relations between them.
         places: The place of each chunk that a member, relation or claim names.
         claims: Claims that are not linked yet.
-
     """
     by_id = {member.id: member for member in sorted(members, key=lambda member: member.id)}
     most_printed: dict[str, tuple[int, str]] = {}
@@ -165,7 +164,6 @@ def nodes_and_edges(
         communities: The communities of all levels.
         reports: The reports by their communities' ids; a community may have none.
         labels: The labels of the nodes.
-
     """
     nodes: list[Node] = []
     edges: list[Edge] = []

@@ -36,7 +36,6 @@ class CommunityReplies:
     Attributes:
         written: The reports that it wrote.
         claimed: The claims of each window; None where it was not asked for them.
-
     """
 
     written: list[Records[CommunityReport]] = field(default_factory=list)
@@ -54,7 +53,6 @@ def count_facts(
         communities: All of them.
         reports: Those that there are, by the ids of their communities.
         replies: What a model replied in this build.
-
     """
     of_windows = replies.claimed or []
     counts: Counter[str] = Counter()

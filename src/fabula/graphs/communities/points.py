@@ -141,7 +141,6 @@ def read_points(reply: str, cites: Cites) -> list[Point]:
 
     Raises:
         BadReply: The reply is no such JSON, or none of the points that help refers to a finding.
-
     """
     points: list[Point] = []
     helpful = 0
@@ -184,7 +183,6 @@ def take_batches(
         ranked: Reports, the best first.
         limit: The most tokens of a batch.
         calls: The most batches.
-
     """
     batches = make_batches(ranked, limit)
     count = len(ranked)
@@ -208,7 +206,6 @@ def ask_points(
 
     Raises:
         BadReply: No batch has a reply that can be used.
-
     """
     options = tools.options
     batches = take_batches(reports, options.batch_tokens, options.calls)
@@ -281,7 +278,6 @@ def reduce(
     Yields:
         First the passages that the answer may cite and that are not in the context, numbered on
         from it; then pieces of the answer.
-
     """
     options = tools.options
     with tools.trace.step("reduce") as step:
@@ -331,7 +327,6 @@ def number_chunks(
     Returns:
         The numbers by the chunks' ids: the context's own numbers, and new ones after them. Chunks
         that are no longer in the graph have none. And the chunks with new numbers, as passages.
-
     """
     numbers = {passage.hit.id: passage.number for passage in context if passage.hit.kind == "chunk"}
     cited = chain.from_iterable(

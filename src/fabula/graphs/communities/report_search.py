@@ -86,7 +86,6 @@ def read_reports(filters: Filters, tools: Tools) -> tuple[StoredReport, ...]:
         filters: The collection, and the document if the question is limited to one.
         tools: Its option `scope` says whether to read the documents' reports or the collection's
             own. A question that is limited to one document gets the document's reports in any case.
-
     """
     with tools.trace.step("reports") as step:
         graph_name, whole = "communities", filters.open
@@ -119,7 +118,6 @@ def make_reports(rows: Sequence[Mapping[str, Any]]) -> tuple[StoredReport, ...]:
 
     Args:
         rows: Rows of the statement `communities/find_reports`, one for each community.
-
     """
     parents = {row["community"]: row["parent"] for row in rows}
     report_ids = {row["community"]: row["id"] for row in rows if row["id"]}
@@ -240,7 +238,6 @@ def rank_by_cosine(
         filters: The collection, and the document if it is only one.
         tools: The tools of the mode, whose option `scope` says which reports are meant.
         limit: How many are needed. There may be more, and fewer if many others are nearer.
-
     """
     is_own = tools.options.scope == "collection" and not filters.document
     limit = max(2 * limit, MIN_NEAREST)

@@ -97,7 +97,6 @@ def read_report(reply: str, rows: int, limit: int) -> Records[CommunityReport]:
 
     Raises:
         BadReply: There is no title, summary or importance, or no finding that can be used.
-
     """
     given = read_object(reply)
     title = shorten(read_line(given.get("title")), MAX_TITLE_TOKENS)

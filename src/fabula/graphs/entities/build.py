@@ -9,13 +9,7 @@ from collections.abc import Mapping, Sequence
 from fabula.errors import BadReply
 from fabula.graph import Gap
 from fabula.graph.builds import Build, ChatStep, Start
-from fabula.graph.extraction import (
-    MODEL,
-    RULES,
-    ExtractionCalls,
-    WindowReplies,
-    own_id,
-)
+from fabula.graph.extraction import MODEL, RULES, ExtractionCalls, WindowReplies, own_id
 from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.entities.confirm import VERDICTS, NameConfirmer
@@ -34,11 +28,7 @@ from fabula.graphs.entities.extract import (
     ask_entities,
     attribute,
 )
-from fabula.graphs.entities.mapping import (
-    Description,
-    edges_of,
-    nodes_of,
-)
+from fabula.graphs.entities.mapping import Description, edges_of, nodes_of
 from fabula.graphs.entities.merge import resolve_mentions
 from fabula.graphs.entities.options import Options
 from fabula.graphs.entities.part_facts import EntityReplies, count_facts
@@ -73,7 +63,6 @@ def build(
     Raises:
         ModelError: The model can't be asked.
         SettingsError: The types, demonstrations or decisions on names can't be read.
-
     """
     decisions = read_decided_pairs(options.keep_apart, options.join)
     placeholders = EntityPlaceholders.of_means(known.means, options.description_tokens)

@@ -12,14 +12,14 @@ from pydantic import BeforeValidator
 from fabula.errors import SettingsError
 
 
-def _split_pairs(value: Any) -> Any:
-    """A variable and a flag hold one text: its pairs stand on lines, or between semicolons."""
+def split_texts(value: Any) -> Any:
+    """Split the one text of a variable or a flag at the ends of lines and at semicolons."""
     if not isinstance(value, str):
         return value
-    return tuple(filter(None, (pair.strip() for pair in re.split(r"[;\n]", value))))
+    return tuple(filter(None, (part.strip() for part in re.split(r"[;\n]", value))))
 
 
-Pairs = Annotated[tuple[str, ...], BeforeValidator(_split_pairs)]
+Pairs = Annotated[tuple[str, ...], BeforeValidator(split_texts)]
 """Pairs of names as settings have them: each is "one name = another name"."""
 
 

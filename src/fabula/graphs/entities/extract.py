@@ -64,7 +64,6 @@ class CollectionPurpose:
     Attributes:
         domain: What the texts are about, and what matters in them; '' for nothing.
         questions: Examples of questions that will be asked.
-
     """
 
     domain: str = ""
@@ -146,7 +145,6 @@ def read_extracted(reply: str) -> ExtractedRecords:
 
     Raises:
         BadReply: It has neither of the two lists.
-
     """
     lists = read_lists(reply, ("entities", "relations"))
     dropped: Counter[str] = Counter()
@@ -184,7 +182,6 @@ def attribute(
 
     Returns:
         Mentions and ties, and how many entities had a type that is not listed.
-
     """
     content = window.content(language)
     unsupported = {
@@ -342,7 +339,6 @@ def read_stated(
 
     Raises:
         BadReply: It has no list of facts.
-
     """
     items = read_lists(reply, ("triples",))["triples"]
     dropped: Counter[str] = Counter()

@@ -50,7 +50,6 @@ class KnownElement:
         chunks: How many chunks up to the place have it.
         relations: How many relations it has there.
         is_whole: Whether it rests on no later text.
-
     """
 
     id: str
@@ -85,7 +84,6 @@ def read_known(
         store: The graph, as the reader knows it.
         filters: The collection, and the document if it is only one.
         nodes: Ids of entities, relations, triples and facts.
-
     """
     ids = list(dict.fromkeys(nodes))
     if not ids:
@@ -94,23 +92,18 @@ def read_known(
     return {row["id"]: _known(row) for row in rows}
 
 
-def list_entities(
-    store: GraphReader, filters: Filters, *, type: str = "", limit: int
-) -> list[dict[str, Any]]:
+def list_entities(store: GraphReader, filters: Filters, *, limit: int) -> list[dict[str, Any]]:
     """Return the entities of a collection or a document, those with most mentions first.
 
     Args:
         store: The graph, as the reader knows it.
         filters: The collection, and the document if it is only one.
-        type: Only entities of this type; '' for all.
         limit: How many to return.
-
     """
     rows = store.read_unchecked(
         read_statement("entities/find_cast"),
         filters,
         document=filters.document,
-        type=type,
         limit=ALL_ROWS if store.place else limit,
     )
     if not store.place:
@@ -129,7 +122,6 @@ def find_called(
         filters: The collection, and the document if it is only one.
         called: The name, or an id.
         limit: How many relations and places of each.
-
     """
     key = plain_name(called)
     rows = store.read_unchecked(
@@ -215,7 +207,6 @@ def restrict_records(
         rows: The rows. `first` and `second` are the ids of the entities at the two ends.
         known: What is known of the nodes and of their ends.
         is_unread: Whether a text prints a name that the reader has not read.
-
     """
     restricted = [shown for row in rows if (shown := _restrict_record(row, known))]
     return hide_unread(restricted, is_unread)

@@ -26,13 +26,7 @@ from fabula.graphs.entities.labels import (
 )
 from fabula.graphs.entities.names import Names
 from fabula.graphs.entities.triples import StatedTriple, Triple
-from fabula.graphs.entities.values import (
-    Entities,
-    Entity,
-    Mention,
-    Relation,
-    RelationMention,
-)
+from fabula.graphs.entities.values import Entities, Entity, Mention, Relation, RelationMention
 from fabula.text.document import Chunk
 
 MAX_KEYWORDS = 12

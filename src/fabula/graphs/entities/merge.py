@@ -13,13 +13,7 @@ from fabula.graph.decisions import Decision
 from fabula.graphs.entities import ids
 from fabula.graphs.entities.corrections import DECIDED, EntityDraft, apply_corrections
 from fabula.graphs.entities.decided_pairs import DecidedPairs
-from fabula.graphs.entities.names import (
-    has_capital,
-    lower_name,
-    name_key,
-    name_titles,
-    titled_key,
-)
+from fabula.graphs.entities.names import has_capital, lower_name, name_key, name_titles, titled_key
 from fabula.graphs.entities.plays import is_of_scene
 from fabula.graphs.entities.resolve import (
     PERSON,
@@ -76,7 +70,6 @@ class ResolvedMentions:
         Returns:
             Entities and relations, each ordered by ids, and their mentions in text order. An
             entity has each of its mentions, several of a chunk where there are several.
-
         """
         groups = self.resolution.groups
         by_group = _mentions_by_group(self.mentions, self.forms, self.resolution)
@@ -102,7 +95,6 @@ def resolve_mentions(
         language: The language of the document, an ISO 639-1 code.
         decisions: What a person decided of names.
         ordinary: Words that the text has in lower case; none is taken for a misspelt name.
-
     """
     whole_and_split = (
         part for mention in extraction.mentions for part in _split(mention, decisions.keep_apart)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from fabula.graphs.entities.decided_pairs import Pairs
+from fabula.graphs.entities.decided_pairs import Pairs, split_texts
 
 CHAT_ONLY = frozenset(
     {
@@ -21,14 +20,7 @@ NOT_IN_PROMPTS = frozenset({"triples", "keep_apart", "join"})
 """The options that change no prompt about a window; `triples` only adds other prompts."""
 
 
-def _split_questions(value: Any) -> Any:
-    """A variable and a flag hold one text: its questions are on lines, or between semicolons."""
-    if not isinstance(value, str):
-        return value
-    return tuple(filter(None, (part.strip() for part in re.split(r"[;\n]", value))))
-
-
-Questions = Annotated[tuple[str, ...], BeforeValidator(_split_questions)]
+Questions = Annotated[tuple[str, ...], BeforeValidator(split_texts)]
 """Questions as settings have them: a list, or one text with semicolons between them."""
 
 

@@ -7,14 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fabula.graph.counts import (
-    DROPPED,
-    RECORDS,
-    DroppedRecords,
-    count_dropped,
-    list_counts,
-    means,
-)
+from fabula.graph.counts import DROPPED, RECORDS, DroppedRecords, count_dropped, list_counts, means
 from fabula.graph.decisions import EFFECTS
 from fabula.graph.extraction import (
     MALFORMED,
@@ -64,7 +57,6 @@ class EntityReplies:
         stated: Of the facts of windows; None where it was not asked for them.
         merged: The descriptions that it made of many statements.
         retyped: How many entities had a type that is not listed.
-
     """
 
     extracted: WindowReplies[ExtractedRecords] = field(default_factory=WindowReplies)

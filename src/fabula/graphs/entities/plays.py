@@ -91,7 +91,8 @@ def read_speeches(chunks: Sequence[Chunk]) -> list[Speech]:
         for paragraph in _PARAGRAPH.finditer(chunk.text):
             paragraphs += 1
             line, _, speech = paragraph[0].strip().partition("\n")
-            if speech and _is_label(line):
+            # A label may be numbered: 2ND LORD.
+            if speech and is_speaker(_NUMBER.sub("", line)) and len(line) > 2:
                 indent = len(paragraph[0]) - len(paragraph[0].lstrip())
                 labels.append((row, chunk.start + paragraph.start() + indent, line))
     counts = Counter(_bare(line) for _, _, line in labels)
@@ -318,11 +319,6 @@ def _scenes(chunks: Sequence[Chunk]) -> list[int]:
         is_same = row and chunks[row - 1].section == chunk.section
         numbers.append(numbers[-1] if is_same else row)
     return numbers
-
-
-def _is_label(line: str) -> bool:
-    """Whether a line is the name of a speaker, which may be numbered: 2ND LORD."""
-    return is_speaker(_NUMBER.sub("", line)) and len(line) > 2
 
 
 def _bare(line: str) -> str:

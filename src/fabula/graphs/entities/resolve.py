@@ -23,12 +23,7 @@ from fabula.graphs.entities.names import (
     titled_key,
     titles_agree,
 )
-from fabula.graphs.entities.word_forms import (
-    beginnings,
-    find_nominative,
-    is_inflected,
-    misspelt_by,
-)
+from fabula.graphs.entities.word_forms import beginnings, find_nominative, is_inflected, misspelt_by
 from fabula.graphs.entities.words import all_words, words_of
 from fabula.text.folding import fold
 

@@ -20,17 +20,11 @@ from fabula.graph.hits import Filters, Hit, make_hit
 from fabula.graph.installed import graphs_upon
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
-from fabula.graphs.entities.known_until import (
-    read_known,
-    restrict_columns,
-    restrict_records,
-)
+from fabula.graphs.entities.known_until import read_known, restrict_columns, restrict_records
 from fabula.graphs.entities.network import Links, Network, make_network, per_chunk
 from fabula.text.document import Vector
 from fabula.text.ranking import Scores, scale
 
-RECORDS = ("entity", "relation", "triple", "fact")
-"""The kinds of hits that are printed records, and not text of the book."""
 STATED = ("triple", "fact")
 """The kinds of elements that are facts as HippoRAG means them: triples, and typed facts."""
 NAMESAKES = 4

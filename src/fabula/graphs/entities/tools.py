@@ -29,7 +29,6 @@ def read_card(arguments: NameArguments, filters: Filters, tools: Tools) -> Readi
 
     Raises:
         NotFound: There is nothing of this name, nor of one like it.
-
     """
     network = read_network(filters, tools)
     if network is None:

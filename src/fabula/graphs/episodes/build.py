@@ -50,7 +50,6 @@ def build(
 
     Raises:
         ModelError: An endpoint fails, or too many replies cannot be used.
-
     """
     previous_size = 0 if options.window_chunks else int(known.facts.get("window", 0))
     size = options.window_chunks or stable_window_size(

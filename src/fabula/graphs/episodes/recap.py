@@ -72,7 +72,6 @@ class RecapPart:
         pages: The labels of the printed pages of the stretch, as "113-114"; '' without any.
         lines: The same of numbered lines.
         document: The id of the document.
-
     """
 
     number: int
@@ -108,7 +107,6 @@ def read_episodes(read: ReadRows, filters: Filters) -> list[StoredEpisode]:
     Args:
         read: Reads the rows of a statement.
         filters: The document.
-
     """
     rows = read(read_statement("episodes/find_episodes"), filters, document=filters.document)
     return [StoredEpisode(**{**row, "above": next(iter(row["above"]), "")}) for row in rows]
@@ -135,7 +133,6 @@ def choose_episodes(
         level: The highest level; 0 for any.
         limit: The most tokens of all together; 0: none is replaced by those below it. Episodes that
             have more from the beginning are not left out.
-
     """
     allowed = [
         episode
@@ -202,7 +199,6 @@ def extract(chunks: Sequence[Mapping[str, Any]], language: str, limit: int = EXT
         chunks: Rows with a `text`, in text order.
         language: The language of the text.
         limit: The most tokens of all sentences. A first sentence that is longer is cut.
-
     """
     lines = sentence_lines("".join(chunk["text"] for chunk in chunks), language)
     stemmer = stemmer_of(language)

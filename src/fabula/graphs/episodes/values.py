@@ -16,7 +16,6 @@ class Stretch:
         parts: The stretches of the episodes that it summarises, in text order, which tile it; none
             if it summarises the chunks themselves.
         level: 1 for a stretch of chunks, otherwise one more than the highest level of its parts.
-
     """
 
     chunks: tuple[Chunk, ...]
@@ -39,7 +38,6 @@ class Episode:
         text: The summary.
         tokens: Its tokens.
         by: Who wrote it: MODEL, or RULES for extracts of the text.
-
     """
 
     id: str

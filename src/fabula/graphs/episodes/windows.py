@@ -47,7 +47,6 @@ def stable_window_size(chunks: int, previous_chunks: int, previous_size: int) ->
         chunks: The number of chunks now.
         previous_chunks: That of the previous build; 0 if there was none.
         previous_size: The size of windows then.
-
     """
     hardly_changed = abs(chunks - previous_chunks) <= MAX_CHANGED * previous_chunks
     return previous_size if previous_size and hardly_changed else window_size(chunks)
@@ -73,7 +72,6 @@ def plan_episodes(
 
     Returns:
         The stretches on top: one, or none for a text without chunks. Their parts lead down.
-
     """
     leaves = list(_join_tiny(list(_read_leaves(chunks)), size))
     return tuple(_grow(leaves, 1, size, window_tokens, members))

@@ -50,7 +50,6 @@ class EpisodeWriter(Protocol):
 
         Raises:
             BadReply: There is no summary of this stretch.
-
         """
         ...
 
@@ -65,7 +64,6 @@ def make_writer(
         options: The options of the graph.
         models: The models to ask.
         mean_tokens: How long episodes of other documents are, for a dry run; None if unknown.
-
     """
     if models.offline:
         return ExtractedEpisodes(text, models, options.summary_tokens)
@@ -93,7 +91,6 @@ class PromptedEpisodes:
         text: The text of the document.
         language: Its language.
         expected_tokens: The tokens of the reply that a dry run assumes.
-
     """
 
     chat: ChatStep
@@ -112,7 +109,6 @@ class PromptedEpisodes:
 
         Raises:
             BadReply: No usable reply could be had.
-
         """
         passages, size = "\n\n".join(texts), summary_size(self.summary_tokens)
         name = "summarise" if level == 1 else "join"

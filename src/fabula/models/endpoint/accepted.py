@@ -40,7 +40,6 @@ def send_accepted(
 
     Raises:
         ErrorResponse: An error that no parameter is to blame for.
-
     """
     model, body = call.role.model, call.body
     known = behaviour.of(model)

@@ -47,7 +47,6 @@ class EndpointAddress:
         query: The parameters that each call has.
         deployment: Azure's deployment for the chat model; '' if it has the model's name, None if
             this is no address with deployments.
-
     """
 
     url: str
@@ -75,7 +74,6 @@ class EndpointAddress:
             model: The model's name.
             is_main: Whether it is the chat model, which a deployment in the URL is of. Other models
                 are in deployments of their own names.
-
         """
         if self.deployment is None:
             return path
@@ -97,7 +95,6 @@ def normalize_url(url: str | None) -> str:
 
     Raises:
         SettingsError: It is not an http or https URL with a host.
-
     """
     url = url or OPENAI
     try:
@@ -153,7 +150,6 @@ def validate_key(key: str | None) -> str:
 
     Raises:
         SettingsError: The key has characters that can't be sent in an HTTP header.
-
     """
     stripped = (key or "").strip()
     if not (stripped.isascii() and stripped.isprintable()):

@@ -27,7 +27,6 @@ class ModelCall:
         tries: Counts the failed tries. The same object may be given to several calls, which then
             have the tries of one.
         purpose: What the call is for; its stop ends all waiting.
-
     """
 
     path: str

@@ -56,7 +56,6 @@ class EndpointClient:
             address: The endpoint's checked address.
             key: The checked key.
             timeout: The longest time without a byte, in seconds.
-
         """
         self.url: str = redact_url(address.url)
         self.transport = EndpointTransport(address.url, key)
@@ -123,7 +122,6 @@ class EndpointClient:
         Returns:
             The answer with its headers; `transport.answer` reads it. It may be an error
             (`reported_error`): some servers send theirs with the status of a good answer.
-
         """
         bounds = self._bounds(request, cut, is_stream=False)
         with self._calling(bounds):
@@ -174,7 +172,6 @@ class EndpointClient:
         Args:
             path: The path below the endpoint's URL.
             seconds: How long the whole answer may take.
-
         """
         options: Any = {"timeout": openai.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))}
         with self._within(Bounds(time.monotonic() + seconds)):

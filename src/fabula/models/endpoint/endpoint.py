@@ -29,11 +29,7 @@ from fabula.models.endpoint.errors import (
 from fabula.models.endpoint.learned import LearnedBehaviour
 from fabula.models.endpoint.parameters import Parameters
 from fabula.models.endpoint.payload import Json, ends_reply, has_content, reported_error
-from fabula.models.endpoint.retries import (
-    MAX_WAIT_SECONDS,
-    EndpointRetries,
-    UnusableAnswerError,
-)
+from fabula.models.endpoint.retries import MAX_WAIT_SECONDS, EndpointRetries, UnusableAnswerError
 from fabula.models.endpoint.transport import UnusableAnswer
 from fabula.models.limiter import Limiter, RetryPolicy
 from fabula.models.purpose import Purpose
@@ -70,7 +66,6 @@ class Endpoint:
 
         Raises:
             SettingsError: The URL or the key can't be used.
-
         """
         address, key = EndpointAddress.of(base_url), validate_key(api_key)
         self._client = EndpointClient(address, key, patience.timeout)
@@ -118,7 +113,6 @@ class Endpoint:
         Raises:
             ModelError: The call failed for good. It is a BadReply where the next one may succeed.
             Stopped: The purpose was stopped.
-
         """
         role, purpose = call.role, call.purpose
         path = self._client.path(call.path, role)

@@ -234,7 +234,6 @@ class EndpointError:
         details: The whole body of the answer, of which the message is a part.
         kind: The error's type, as `invalid_request_error`.
         wait: The seconds that the body asks to wait; None if it does not say.
-
     """
 
     status: int
@@ -533,7 +532,6 @@ class ErrorResponse(Exception):
         error: The error.
         headers: The answer's headers, which may say how long to wait.
         in_body: Whether the answer's status was that of a good one.
-
     """
 
     def __init__(

@@ -55,7 +55,6 @@ class ModelBehaviour:
         spoils_batches: Whether a batch was answered without a usable vector for each text.
         ends_streams: Whether its streams have ended with a reason, as they should.
         warnings: What was warned of.
-
     """
 
     parameters: Parameters = field(default_factory=Parameters)
@@ -81,7 +80,6 @@ class LearnedBehaviour:
         Args:
             url: The endpoint's URL without secrets.
             memory: Where what the server refuses is saved.
-
         """
         self._url, self._memory = url, memory
         self._models: dict[str, ModelBehaviour] = {}
@@ -134,7 +132,6 @@ class LearnedBehaviour:
             better: Those that were accepted in the end.
             reasons: Why they are changed, as clauses.
             guessed: Whether they may be wrong, so that they are not saved.
-
         """
         with self._lock:
             known = self.of(model)
@@ -152,7 +149,6 @@ class LearnedBehaviour:
 
         Returns:
             Whether to ask again; False if the call, made with the parameters `used`, had them.
-
         """
         if used.thinks:
             return False
@@ -196,7 +192,6 @@ class LearnedBehaviour:
             url: Where it is.
             sent: The tokens of the prompt by our count.
             read: Those that the model has read, by the server's count; 0 if it does not say.
-
         """
         if read <= 0:
             return

@@ -83,7 +83,6 @@ class OpenAIChat:
             model: Its name at the endpoint.
             setting: The setting that names it, for error messages.
             purpose: What it is called for: questions go before builds.
-
         """
         self._endpoint, self._purpose = endpoint, purpose
         self._role = NamedModel(model, setting)
@@ -93,7 +92,6 @@ class OpenAIChat:
 
         Raises:
             ModelError: The endpoint did not answer, or refused the call.
-
         """
         model = self._role.model
         with tracing.span(f"chat {model}", _request_attributes(model, prompt), client=True) as span:
@@ -186,7 +184,6 @@ class OpenAIChat:
 
         Raises:
             ModelError: The endpoint did not answer, or the answer broke off after its first piece.
-
         """
         model = self._role.model
         attributes = _request_attributes(model, prompt) | {tracing.STREAM: True}
@@ -353,7 +350,6 @@ class OpenAIEmbedder:
         Raises:
             BadReply: None of a bounded number of answers had usable vectors.
             ModelError: The endpoint did not answer, or refused the call.
-
         """
         attributes = {
             tracing.OPERATION: "embeddings",

@@ -156,7 +156,6 @@ class Parameters:
         Args:
             body: The body that was refused.
             accepted: Parameters that the model has accepted before, which are not to blame.
-
         """
         suspects = [name for name in optional_parameters(body) if name not in accepted]
         candidates, bare = [], self
@@ -258,7 +257,6 @@ def refused_parameter(parameter: str | None, message: str, body: Mapping[str, An
         parameter: The error's own field `param`, if it has one.
         message: The error's message; the first parameter that it names counts.
         body: The body of the refused request.
-
     """
     # First, as the reason that is given may name another parameter: the length of the reply.
     if way := _refused_way(parameter, message, body):

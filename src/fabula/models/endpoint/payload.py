@@ -105,7 +105,6 @@ def tool_calls(message: Json, most: int) -> str:
     Args:
         message: The message; the older form with one `function_call` is read, too.
         most: The most characters of arguments that are read as JSON.
-
     """
     calls = [
         {
@@ -406,7 +405,6 @@ def no_text(
         thoughts: Whether there were thoughts.
         parsed: Whether the server has put them in a field of their own.
         reason: Why it ended, if that is none of the usual reasons.
-
     """
     if refusal:
         why = " ".join(refusal.split())[:300].rstrip(".")
@@ -447,7 +445,6 @@ def unit_rows(data: object, count: int) -> Vectors:
 
     Raises:
         BadReply: There is not one finite vector, not of length 0, for each text.
-
     """
     if not isinstance(data, list):
         data = []

@@ -34,7 +34,6 @@ class EndpointRanker:
             ModelError: The endpoint did not answer, or refused the call.
             BadReply: The answer does not have one score for each text.
             BudgetSpent: The budget does not allow another call.
-
         """
         body = {"model": self.model, "query": question, "documents": list(texts)}
         role, tries = NamedModel(self.model, "FABULA_RERANK_MODEL"), Tries()

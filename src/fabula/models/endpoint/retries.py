@@ -63,7 +63,6 @@ class RateLimitedError(TemporaryError):
         message: What happened.
         after: The seconds that the endpoint asks to wait, if it does.
         is_loading: Whether the server loads the model, so that a first answer may take long.
-
     """
 
     def __init__(
@@ -102,7 +101,6 @@ class EndpointRetries:
             limiter: Receives refusals and late answers, and makes the pauses.
             patience: How long to wait for answers, and how often to try.
             behaviour: Logs each warning about the endpoint once.
-
         """
         self._client, self._limiter, self._patience = client, limiter, patience
         self._behaviour = behaviour
@@ -129,7 +127,6 @@ class EndpointRetries:
         Raises:
             ModelError: It failed for good. It is a BadReply where the next call may succeed.
             Stopped: The purpose was stopped.
-
         """
 
         def is_temporary(error: BaseException) -> bool:

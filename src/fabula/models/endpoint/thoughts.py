@@ -97,7 +97,6 @@ class ThoughtFilter:
         has_thoughts: Whether there were thoughts until now.
         is_leaked: Whether thoughts were passed on, because their closing tag came alone, and after
             a beginning that did not look like thoughts.
-
     """
 
     def __init__(self, *, hold: bool = False) -> None:
@@ -105,7 +104,6 @@ class ThoughtFilter:
 
         Args:
             hold: Pass nothing on before the end, as the closing tag may come alone.
-
         """
         self.has_thoughts = self.is_leaked = False
         self._hold = hold
@@ -246,7 +244,7 @@ def without_thoughts(text: str) -> str:
 
 def split_thoughts(text: str) -> tuple[str, bool]:
     """Return a whole reply without its thoughts, and whether there were any."""
-    if not _may_have_thoughts(text):
+    if not (_MARK.search(text) or _STRIPPED_HARMONY.match(text) or _PROCESS.match(text)):
         return text, False
     in_json = _clean_json_strings(text)
     if in_json is not None:
@@ -254,10 +252,6 @@ def split_thoughts(text: str) -> tuple[str, bool]:
     thoughts = ThoughtFilter(hold=True)
     reply = thoughts._feed(text) + thoughts.finish()
     return reply, thoughts.has_thoughts
-
-
-def _may_have_thoughts(text: str) -> bool:
-    return bool(_MARK.search(text) or _STRIPPED_HARMONY.match(text) or _PROCESS.match(text))
 
 
 def _clean_json_strings(text: str) -> str | None:

@@ -73,7 +73,6 @@ class Bounds:
         max_bytes: The most bytes of its answer.
         cut: Where it is set before the end, it ends the call, and all waiting for its bytes.
         is_stream: Whether events were asked for.
-
     """
 
     end: float
@@ -104,7 +103,6 @@ def time_connections(client: httpx2.Client) -> httpx2.Client:
 
     Returns:
         The same client.
-
     """
     # There is no public way to time a client's connections and keep its proxies.
     for transport in (client._transport, *client._mounts.values()):
@@ -136,7 +134,6 @@ class EndpointTransport:
         Args:
             timeout: The longest time without a byte.
             bearer: Whether the key is sent as a Bearer. Azure takes such a key for a token.
-
         """
         requests = [] if bearer else [_drop_bearer]
         client = openai.DefaultHttpxClient(
@@ -180,7 +177,6 @@ class EndpointTransport:
 
         Raises:
             UnusableAnswer: The answer calls itself JSON, and is broken.
-
         """
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         content = response.content
@@ -287,7 +283,6 @@ class EventStreamBody(httpx2.SyncByteStream):
 
     Attributes:
         is_done: Whether the stream has said that it ends, by [DONE], or was one whole object.
-
     """
 
     def __init__(self, body: httpx2.SyncByteStream) -> None:

@@ -37,7 +37,6 @@ class WholeReply:
         reasoning: The thoughts that the server has put in a field of their own.
         refusal: What the model said instead of a reply.
         reason: Why it ended, if that is none of the usual reasons.
-
     """
 
     text: str
@@ -72,7 +71,6 @@ def read_reply(answer: Json, *, is_json: bool, may_call: bool) -> WholeReply:
         answer: The completion.
         is_json: Whether JSON was asked for.
         may_call: Whether the model was offered tools.
-
     """
     first = choice(answer)
     message, end = object_or_empty(first.get("message")), reply_end(first)

@@ -42,7 +42,6 @@ class LocalEmbedder:
 
         Raises:
             SettingsError: fastembed is not installed.
-
         """
         require_fastembed(name)
         self.model = f"{PROVIDER}:{name}"
@@ -54,7 +53,6 @@ class LocalEmbedder:
         Raises:
             SettingsError: There is no such model.
             ModelError: It can't be downloaded or loaded.
-
         """
         model = load_embedding(self._name, self._folder)
         # Lone surrogates, as in a shell's arguments, are no text to a tokenizer.

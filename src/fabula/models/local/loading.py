@@ -59,7 +59,6 @@ def load_embedding(name: str, folder: Path) -> TextEmbedding:
     Raises:
         SettingsError: fastembed is not installed, or there is no such model.
         ModelError: It can't be downloaded or loaded.
-
     """
     with _LOADING:
         return _load_embedding(name, folder)

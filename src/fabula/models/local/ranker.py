@@ -20,7 +20,6 @@ class LocalRanker:
     Attributes:
         name: A name that fastembed knows, or that of a folder within `folder`.
         folder: The folder of all models.
-
     """
 
     name: str
@@ -32,7 +31,6 @@ class LocalRanker:
         Raises:
             SettingsError: fastembed is not installed, or there is no such model.
             ModelError: The model can't be downloaded or loaded.
-
         """
         if not texts:
             return []

@@ -42,7 +42,6 @@ def salience(sentences: Sequence[Sequence[str]], idf: Mapping[str, float]) -> Sc
 
     Returns:
         Scores, shape (sentences,).
-
     """
     counts = Counter(stem for stems in sentences for stem in stems)
     weights = {stem: math.log1p(count) * idf.get(stem, 0.0) for stem, count in counts.items()}

@@ -37,7 +37,6 @@ def fill_prompt(name: str, /, **values: object) -> str:
     Raises:
         KeyError: The value of a placeholder is missing.
         TypeError: There is no placeholder for a value.
-
     """
     return fill_template(FOLDER / f"{name}.txt", **values)
 
@@ -71,7 +70,6 @@ def number_texts(texts: Iterable[str], label: str = "") -> list[str]:
     Args:
         texts: The texts, in order.
         label: What stands before the number, as `passage ` in [passage 1].
-
     """
     return [
         f"[{label}{number}] {escape_marks(text.strip())}" for number, text in enumerate(texts, 1)

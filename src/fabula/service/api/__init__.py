@@ -34,6 +34,5 @@ def list_routers() -> Sequence[APIRouter]:
 
     Raises:
         SettingsError: A package's operation can't be loaded.
-
     """
     return [*ROUTERS, operations.make_router()]

@@ -124,7 +124,6 @@ def ask(
 
     Raises:
         NotFound: The caller has no such conversation.
-
     """
     if question.conversation is None:
         return Answering(asker, [collection], question)

@@ -57,7 +57,6 @@ class ConcurrencyLimit:
     Args:
         maximum: How many.
         what: What is limited, as a plural for messages.
-
     """
 
     def __init__(self, maximum: int, what: str) -> None:

@@ -67,7 +67,6 @@ class Conversations:
 
         Raises:
             NotFound: The caller has no such conversation.
-
         """
         rows = self._app.connect().rows(
             "service/find_history",
@@ -99,7 +98,6 @@ class Conversations:
         Raises:
             Conflict: The key came with another request before.
             BeingAnswered: The request with this key is being answered just now.
-
         """
         rows = self._app.connect().rows(
             "service/take_turn", collection=collection, once=idempotency.mark, said=idempotency.body
@@ -142,7 +140,6 @@ class Conversations:
         Raises:
             NotFound: The caller has no such conversation.
             Conflict: The same request was begun under its Idempotency-Key just before.
-
         """
         id = uuid.uuid4().hex
         try:

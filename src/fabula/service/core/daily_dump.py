@@ -54,7 +54,6 @@ class DumpStatus:
         next_at: When the next one is made, in seconds since the epoch.
         is_old: Whether the newest is too old, or there is none after as long.
         problem: Why the last attempt failed, '' where it did not.
-
     """
 
     is_ours: bool
@@ -77,7 +76,6 @@ class DailyDump:
         supervisor: Knows whether Neo4j is well, and starts it again.
         metrics: Given the size and age of the last dump.
         clock: Tells the time in seconds since the epoch.
-
     """
 
     def __init__(
@@ -109,7 +107,6 @@ class DailyDump:
 
         Args:
             pause_jobs: Releases all jobs, and takes none while its block runs; given the reason.
-
         """
         if self._server is None or not self._is_on:
             return

@@ -67,7 +67,6 @@ class Problem(FabulaError):
         detail: The message, one or two sentences.
         headers: Headers of the response.
         extra: Further members of the problem's description.
-
     """
 
     status = 400
@@ -110,7 +109,6 @@ class TooManyRequests(Problem):
     Args:
         detail: The message.
         retry_after_seconds: When the caller may send the next one.
-
     """
 
     status, name = 429, "too-many"
@@ -131,7 +129,6 @@ class Unavailable(Problem):
     Args:
         detail: The message.
         retry_after_seconds: When the client may try again.
-
     """
 
     status, name = 503, "unavailable"

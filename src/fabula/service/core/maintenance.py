@@ -64,7 +64,6 @@ class Maintenance:
 
         Raises:
             Unavailable: Neo4j is stopped on purpose.
-
         """
         with self._changed:
             if outage := self._current():

@@ -28,7 +28,6 @@ def find_openid_caller(serving: Serving, claims: Mapping[str, Any]) -> Caller:
 
     Raises:
         NoGrant: Neither gives a role.
-
     """
     if serving.oidc_claim in claims or not serving.oidc_groups:
         role, collections = _read_grant(claims.get(serving.oidc_claim), serving.oidc_claim)

@@ -53,7 +53,6 @@ class Sessions:
 
         Raises:
             NoGrant: The claims give no role here.
-
         """
         find_openid_caller(self._serving, claims)
         return self._begin(OPENID, select_claims(self._serving, claims), self._serving.oidc_hours)

@@ -54,7 +54,6 @@ class Supervisor:
         app: Whose Neo4j is watched.
         maintenance: Says when it is stopped on purpose.
         clock: Tells the time in seconds since the epoch, by which dumps are due.
-
     """
 
     def __init__(

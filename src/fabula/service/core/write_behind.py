@@ -27,7 +27,6 @@ def write_behind(write: Callable[[], None], description: str) -> bool:
     Returns:
         Whether it was written within `WAIT_SECONDS`. If not, it is still tried until the delays are
         used up, and the log says how that ended.
-
     """
     is_written = threading.Event()
 

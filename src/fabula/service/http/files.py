@@ -53,7 +53,6 @@ def send_file(state: ServiceState, caller: Caller, file: FileResult) -> Response
 
     Raises:
         TooManyRequests: The caller has too many exports and estimates under way.
-
     """
     with state.large_task_limit.hold(caller.id), _folder() as folder:
         name, media, written = file.name, file.media_type, folder / "written"

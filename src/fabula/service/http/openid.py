@@ -110,7 +110,6 @@ class OpenID:
 
         Raises:
             Unavailable: It can't be fetched, or is being fetched just now.
-
         """
         with self._lock:
             now = time.monotonic()
@@ -184,7 +183,6 @@ def call_provider(
     Raises:
         ProviderRefused: It answers with an error status.
         ProviderAway: It can't be reached in time, or answers with something else.
-
     """
     try:
         with Bounds(time.monotonic() + FETCH_SECONDS).hold(), _open_client() as client:

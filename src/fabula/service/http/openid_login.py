@@ -51,7 +51,6 @@ class OpenIDLogin:
     Args:
         serving: The settings; they name the issuer and the client.
         key: Signs the cookies. It is the same in all processes that serve the same graph.
-
     """
 
     def __init__(self, serving: Serving, key: bytes) -> None:
@@ -70,7 +69,6 @@ class OpenIDLogin:
 
         Raises:
             Unavailable: The provider can't be reached.
-
         """
         endpoint = self._endpoint("authorization_endpoint")
         attempt = LoginAttempt(
@@ -102,7 +100,6 @@ class OpenIDLogin:
             Unauthorized: The response is not one to a request of this browser, the provider refuses
                 it, or its token is not valid.
             Unavailable: The provider can't be reached.
-
         """
         attempt = self._read(cookie)
         if attempt is None or not hmac.compare_digest(

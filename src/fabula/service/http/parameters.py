@@ -59,7 +59,6 @@ def find_fields(request: Request, location: Sequence[int | str]) -> Sequence[str
 
     Returns:
         The names, or none where the OpenAPI document has no such body.
-
     """
     document: Mapping[str, Any] = request.app.openapi()
     path = getattr(request.scope.get("route"), "path", "")

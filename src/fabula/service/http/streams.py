@@ -74,7 +74,6 @@ async def run_while_connected(
 
     Returns:
         What `work` returns.
-
     """
 
     async def watch(request: Request) -> None:
@@ -118,7 +117,6 @@ class EventStream(StreamingResponse):
             received; '' for none.
         format: Returns an event as the text that is sent; by default in the format of SSE.
         make_error: Returns the last event of a stream that an error ended.
-
     """
 
     def __init__(

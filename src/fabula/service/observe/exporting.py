@@ -40,7 +40,6 @@ def begin_traces() -> Callable[[], None]:
 
     Raises:
         SettingsError: The packages that send spans are not installed.
-
     """
     if not any(map(os.environ.get, ENDPOINT_VARIABLES)):
         return lambda: None

@@ -60,7 +60,8 @@ class RequestLog:
             try:
                 await self._app(scope, receive, send_on)
             finally:
-                route = _pattern(scope)
+                # The pattern: the path itself would make a counter of each document.
+                route = str(getattr(scope.get("route"), "path", ""))
                 seconds = time.perf_counter() - began
                 span.record({"http.route": route, "http.response.status_code": status})
                 self._metrics.count_request(method, route, status, seconds)
@@ -93,12 +94,6 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False)
-
-
-def _pattern(scope: Scope) -> str:
-    """Return the pattern of the route, '' if there is none."""
-    # The path itself would make a counter of each document.
-    return str(getattr(scope.get("route"), "path", ""))
 
 
 def _log(scope: Scope, method: str, status: int, seconds: float, id: str, trace: str) -> None:

@@ -19,7 +19,6 @@ def describe_reached(
         entry: The book.
         *parts: The parts of the page's address below the book.
         q: The question of the page.
-
     """
     place = collection.place
     paths = collection.store.structure(entry).paths

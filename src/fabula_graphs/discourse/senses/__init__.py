@@ -115,7 +115,6 @@ def read_senses(name_or_path: str) -> Senses:
 
     Raises:
         SettingsError: There is no such set, or the file is none; the message says why.
-
     """
     file = sets.read_set(name_or_path, __name__, "set of senses", _File, _in_words)
     sets.refuse_names(name_or_path, "sense", (entry.name for entry in file.senses))

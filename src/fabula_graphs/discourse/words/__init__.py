@@ -33,7 +33,6 @@ class DiscourseWords:
     Attributes:
         verbs: The verb of each irregular form.
         asking: Words of questions.
-
     """
 
     verbs: Mapping[str, str]

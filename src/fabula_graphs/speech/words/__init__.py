@@ -42,7 +42,6 @@ class SpeechWords:
         dash_dialogue: Whether its books write dialogues with dashes.
         turns_inside_marks: Whether dashes part the turns between one pair of marks.
         implied_subject: Whether a verb needs no subject.
-
     """
 
     verbs: frozenset[str] = frozenset()

@@ -235,7 +235,6 @@ def add_conversation(
         conversation: What two entities say to each other, by their ids.
         rows: The positions of the figures by the ids of their entities.
         sections: The number of each chunk's section.
-
     """
     spoken = {
         _ordered(rows[first], rows[second]): said

@@ -17,12 +17,7 @@ from fabula.store import Store
 from fabula.text.document import Chunk
 from fabula.text.names import quote_name
 from fabula_graphs.discourse.labels import ARG1, ARG2, EVENT, IS, LINK, SLOT_EDGES, SLOTS, TERM
-from fabula_scholar.pictures.shared.picture_parts import (
-    DISCOURSE,
-    NETWORK,
-    read_parts,
-    sort_chunks,
-)
+from fabula_scholar.pictures.shared.picture_parts import DISCOURSE, NETWORK, read_parts, sort_chunks
 
 MAX_LANES: Mapping[str, int] = {"who": 14, "where": 7}
 """How many people, and places, have a lane of their own: those of most events."""

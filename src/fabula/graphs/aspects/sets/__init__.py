@@ -40,7 +40,6 @@ def read_aspects(name_or_path: str) -> tuple[Aspect, ...]:
     Raises:
         SettingsError: There is no such set or file, or it is malformed, or two names differ only
             in case. The message names the file and what is wrong with it.
-
     """
     return read_aspect_set(name_or_path).aspects
 
@@ -51,7 +50,6 @@ def chosen_aspects(options: Options) -> AspectSet:
     Raises:
         SettingsError: As `read_aspects` raises it; the set has no aspect of a name that is chosen
             or left out, or none is left.
-
     """
     whole = read_aspect_set(options.set)
     only = _find_named(options.only_aspects, "only_aspects", whole)
@@ -86,7 +84,6 @@ def read_aspect_set(name_or_path: str) -> AspectSet:
 
     Raises:
         SettingsError: As `read_aspects` raises it.
-
     """
     file = sets.read_set(name_or_path, __name__, "aspect set", _File, _describe)
     sets.refuse_names(name_or_path, "aspect", (entry.name for entry in file.aspects))

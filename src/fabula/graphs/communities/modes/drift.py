@@ -224,7 +224,6 @@ def follow_up(
         primed: What the primer's calls found.
         look_up: Returns the passages that a question leads to.
         tools: The model, and the mode's options.
-
     """
     options = tools.options
     scores = [result.point.score for result in primed]
@@ -273,7 +272,6 @@ def choose(
     Returns:
         At most `limit` questions, and those that stay open. Questions that were asked already, or
         that are the same as a better one in other words, are in neither.
-
     """
     chosen: list[FollowUp] = []
     rest: list[FollowUp] = []
@@ -379,7 +377,6 @@ def read_step(reply: str, cites: Cites) -> StepResult:
 
     Raises:
         BadReply: The reply has no score, or neither a response with citations nor a question.
-
     """
     fields = read_object(reply)
     text = read_line(fields.get("response"))

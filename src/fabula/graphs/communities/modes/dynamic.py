@@ -100,7 +100,6 @@ def select_reports(
         rate: Rates some reports, each from 0 to 5; it is called level by level.
         deepest: While no report helps, all reports of the next level are rated, down to this one.
         most: How many reports are rated at most. Reports beyond it count as if they did not help.
-
     """
     ids = {report.id for report in reports}
     bottom = max((report.hit.level for report in reports), default=0)
@@ -154,7 +153,6 @@ def read_rating(reply: str) -> int:
 
     Raises:
         BadReply: The reply has no rating.
-
     """
     rating = read_score(read_object(reply).get("rating"), MAX_RATING)
     if rating is None:

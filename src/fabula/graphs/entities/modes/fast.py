@@ -16,13 +16,7 @@ from fabula.ask.fusion import fuse_by_scores
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
 from fabula.graphs.entities.network import Network, best, pagerank, per_chunk
-from fabula.graphs.entities.questions import (
-    Sought,
-    find_names,
-    read_question,
-    reading_of,
-    rows_of,
-)
+from fabula.graphs.entities.questions import Sought, find_names, read_question, reading_of, rows_of
 from fabula.graphs.entities.retrieval import (
     best_chunks,
     embed,

@@ -65,7 +65,6 @@ DEMO_STORY = "a-christmas-carol.txt"
 FIELDS = ("title", "author", "language", "text")
 """Fields of the form beside its files; each counts as a part of the form."""
 
-Batch = Annotated[str, Query(pattern="^[0-9a-f]{64}$")]
 Graphs = Annotated[list[str], Query(max_length=50)]
 
 

@@ -20,13 +20,7 @@ from fabula.operations import keys as operations
 from fabula.operations.choices import list_settings
 from fabula.operations.usage import usage
 from fabula.service.core.errors import Problem, status_of
-from fabula.service.http.dependencies import (
-    ROLES,
-    AdminOfAll,
-    Caller,
-    Reader,
-    State,
-)
+from fabula.service.http.dependencies import ROLES, AdminOfAll, Caller, Reader, State
 from fabula.service.page.rendering import show
 from fabula.service.state import ServiceState
 from fabula.store import schema

@@ -39,14 +39,7 @@ from fabula.operations.parameters import MAX_ROWS
 from fabula.service.core.errors import Problem, status_of
 from fabula.service.core.views import document_of
 from fabula.service.http.addresses import address
-from fabula.service.http.dependencies import (
-    Admin,
-    Caller,
-    FilledCollection,
-    Reader,
-    State,
-    Writer,
-)
+from fabula.service.http.dependencies import Admin, Caller, FilledCollection, Reader, State, Writer
 from fabula.service.page.cost import show_cost
 from fabula.service.page.rendering import show
 from fabula.service.state import ServiceState

@@ -124,7 +124,6 @@ class _Asked:
         is_led: Whether a link on another site led here: it runs nothing, as the browser sends the
             reader's cookie with it.
         format: The kind of file that is wanted in place of a screen; '' for none.
-
     """
 
     def __init__(

@@ -27,8 +27,6 @@ from fabula.service.page.reached import describe_reached
 from fabula.service.page.rendering import HEADERS, is_language, show
 
 router = APIRouter()
-NETWORK = "entities"
-"""The graph that the network is drawn from."""
 MAX_ENTITIES = 500
 """Entities in the list."""
 Words = Annotated[str, Query(max_length=20_000)]
@@ -71,7 +69,7 @@ def entities(
 ) -> Response:
     """Show the people, places and other entities of a book as a network and as a list."""
     entry = document_of(collection, document)
-    refuse_without(entry, NETWORK, "network")
+    refuse_without(entry, "entities", "network")
     listed = list_entities(collection, entry.id, type, limit=MAX_ENTITIES)
     values = _shared_values(request, collection, entry, "entities", q) | {
         "entities": listed.rows,

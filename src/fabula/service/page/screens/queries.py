@@ -17,11 +17,7 @@ from fabula.graph.hits import NO_LIMIT
 from fabula.graph.statements import MAX_CHARACTERS
 from fabula.library.collection import Collection
 from fabula.operations.kit import find_operation
-from fabula.operations.queries import (
-    QueryDescription,
-    QueryParameter,
-    QueryResult,
-)
+from fabula.operations.queries import QueryDescription, QueryParameter, QueryResult
 from fabula.service.core.errors import status_of
 from fabula.service.http.addresses import address
 from fabula.service.http.admission import is_cross_site
@@ -35,8 +31,6 @@ router = APIRouter()
 FORMAT_PARAMETER = "as"
 Name = Annotated[str, Query(max_length=200)]
 Format = Annotated[Literal["", "csv", "json"], Query(alias=FORMAT_PARAMETER)]
-BROWSER = "Neo4j Browser"
-DOCUMENT = "document"
 MIN_HEADING = 12
 """Characters of a query's heading; a shorter beginning of its purpose says too little."""
 LINKED_COLUMNS = ("title", "section", "text")
@@ -173,7 +167,7 @@ def _describe(query: QueryDescription) -> dict[str, Any]:
     head, _, rest = query.purpose.rstrip(".").partition(": ")
     if len(head) < MIN_HEADING:
         head, rest = query.purpose.rstrip("."), ""
-    draws_picture = BROWSER in query.purpose
+    draws_picture = "Neo4j Browser" in query.purpose
     return {"name": query.name, "head": head, "rest": rest, "draws_picture": draws_picture}
 
 
@@ -194,7 +188,7 @@ def _field(
     )
     if value == str(NO_LIMIT):
         value = ""  # The end of all texts: a number that tells a reader nothing.
-    is_document = parameter.name == DOCUMENT
+    is_document = parameter.name == "document"
     return {
         "name": parameter.name,
         "value": value,

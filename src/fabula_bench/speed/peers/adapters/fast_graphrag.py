@@ -9,10 +9,7 @@ from __future__ import annotations
 import os
 
 from fast_graphrag import GraphRAG, QueryParam  # type: ignore[import-not-found]
-from fast_graphrag._llm import (  # type: ignore[import-not-found]
-    OpenAIEmbeddingService,
-    OpenAILLMService,
-)
+from fast_graphrag._llm import OpenAIEmbeddingService, OpenAILLMService  # type: ignore[import-not-found]
 
 DOMAIN = (
     "Analyze this story and identify the characters. Focus on how they interact with each other, "

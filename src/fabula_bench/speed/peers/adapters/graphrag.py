@@ -14,9 +14,7 @@ from typing import Any
 
 import pandas as pd  # type: ignore[import-not-found,import-untyped,unused-ignore]
 from graphrag import api  # type: ignore[import-not-found]
-from graphrag.callbacks.noop_query_callbacks import (  # type: ignore[import-not-found]
-    NoopQueryCallbacks,
-)
+from graphrag.callbacks.noop_query_callbacks import NoopQueryCallbacks  # type: ignore[import-not-found]
 from graphrag.cli.initialize import initialize_project_at  # type: ignore[import-not-found]
 from graphrag.config import defaults  # type: ignore[import-not-found]
 from graphrag.config.load_config import load_config  # type: ignore[import-not-found]

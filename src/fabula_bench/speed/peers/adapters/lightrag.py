@@ -11,10 +11,7 @@ import os
 from functools import partial
 
 from lightrag import LightRAG, QueryParam  # type: ignore[import-not-found]
-from lightrag.llm.openai import (  # type: ignore[import-not-found]
-    openai_complete_if_cache,
-    openai_embed,
-)
+from lightrag.llm.openai import openai_complete_if_cache, openai_embed  # type: ignore[import-not-found]
 from lightrag.utils import EmbeddingFunc  # type: ignore[import-not-found]
 
 MODE = "mix"

@@ -11,10 +11,7 @@ from typing import Any
 
 import numpy as np
 from nano_graphrag import GraphRAG, QueryParam  # type: ignore[import-not-found]
-from nano_graphrag._llm import (  # type: ignore[import-not-found]
-    get_openai_async_client_instance,
-    openai_complete_if_cache,
-)
+from nano_graphrag._llm import get_openai_async_client_instance, openai_complete_if_cache  # type: ignore[import-not-found]
 from nano_graphrag._utils import EmbeddingFunc  # type: ignore[import-not-found]
 
 MODE = "local"
@@ -50,9 +47,7 @@ class Peer:
             best_model_func=complete,
             cheap_model_func=complete,
             embedding_func=EmbeddingFunc(
-                embedding_dim=int(os.environ["PEER_DIMENSIONS"]),
-                max_token_size=8192,
-                func=embedded,
+                embedding_dim=int(os.environ["PEER_DIMENSIONS"]), max_token_size=8192, func=embedded
             ),
         )
 

@@ -11,9 +11,7 @@ import os
 
 import neo4j
 from neo4j_graphrag.embeddings import OpenAIEmbeddings
-from neo4j_graphrag.experimental.pipeline.kg_builder import (
-    SimpleKGPipeline,
-)
+from neo4j_graphrag.experimental.pipeline.kg_builder import SimpleKGPipeline
 from neo4j_graphrag.generation import GraphRAG
 from neo4j_graphrag.indexes import create_vector_index
 from neo4j_graphrag.llm import OpenAILLM
