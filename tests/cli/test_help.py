@@ -125,17 +125,21 @@ def test_a_slip_in_a_commands_name_is_told_with_the_nearest() -> None:
     assert "No such command 'qeury'. Did you mean 'query'?" in result.output
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def harbour(graph_url: str, tmp_path: Path) -> None:
+    book = tmp_path / "book.txt"
+    book.write_text(harbour_story("slept"))
+    assert CliRunner().invoke(main, ["ingest", str(book)]).exit_code == 0
+
+
+@for_each(
     ("words", "typed"),
     [(("who", "is", "Anna"), None), (("-",), "who is Anna\n"), (("who is Anna",), None)],
     ids=["words", "standard input", "quoted"],
 )
 def test_a_question_is_asked_as_it_is_typed(
-    words: tuple[str, ...], typed: str | None, graph_url: str, tmp_path: Path
+    words: tuple[str, ...], typed: str | None, harbour: None
 ) -> None:
-    book = tmp_path / "book.txt"
-    book.write_text(harbour_story("slept"))
-    assert CliRunner().invoke(main, ["ingest", str(book)]).exit_code == 0
     result = CliRunner().invoke(main, ["query", *words, "--json"], input=typed)
     assert result.exit_code == 0, result.output
     assert '"question": "who is Anna"' in result.stdout

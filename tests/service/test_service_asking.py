@@ -202,19 +202,6 @@ def test_an_answer_without_a_model_costs_nothing(client: httpx2.Client) -> None:
     assert client.post(f"{SHELF}/ask/cost", json=unknown).status_code == 400
 
 
-@pytest.mark.journey
-def test_modes_are_compared_and_what_they_share_is_told(client: httpx2.Client) -> None:
-    asked = {"question": "What did Elias light?", "modes": ["hybrid", "naive", "hippo"]}
-    told = client.post(f"{SHELF}/compare", json=asked).json()
-    assert [one["mode"] for one in told["answers"]] == ["hybrid", "naive", "hippo"]
-    assert "build" not in told["answers"][0]["problem"]
-    assert "'entities'" in told["answers"][2]["problem"]
-    assert all("naive" in one["modes"] for one in told["shared"])
-    assert told["shared"]
-    asked["modes"] = ["hybrid"]
-    assert client.post(f"{SHELF}/compare", json=asked).status_code == 422
-
-
 def test_what_can_be_chosen_is_told_and_nothing_secret(it: Served, client: httpx2.Client) -> None:
     by_name = {one["name"]: one for one in client.get(f"{SHELF}/modes").json()["rows"]}
     assert by_name["naive"]["ready"]

@@ -189,17 +189,11 @@ def test_a_tool_takes_the_other_options_of_a_question_too(it: Served) -> None:
     assert len(hits) > 3
     assert called(it, "ask", **question, fill=False)["answer"]
     assert "less than or equal to 1" in called(it, "ask", **question, diversity=2)
-    for name in ("conversation", "colour"):
-        told = called(it, "search", **(question | {name: "new"}))
-        assert f"search has no argument '{name}'." in told
-
-
-def test_an_argument_that_a_tool_does_not_have_is_refused(it: Served) -> None:
-    """A misspelled `until` would tell all of the book."""
-    question: dict[str, Any] = {"question": "Where did Anna walk?", "collection": "mine"}
+    told = called(it, "search", **question, conversation="new")
+    assert "search has no argument 'conversation'." in told
+    # A misspelled `until` would tell all of the book.
     told = called(it, "search", **question, untill="CHAPTER I")
     assert "search has no argument 'untill'. Did you mean until?" in told
-    assert "There are: collection, passage, " in called(it, "neighbours", passage="x", zzz=1)
 
 
 def test_documents_are_resources(it: Served, book: str) -> None:

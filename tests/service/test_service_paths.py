@@ -22,8 +22,6 @@ from fabula.graph.hits import describe_place
 from fabula.library import App
 from fabula.library.collection import Collection
 from fabula.server import Address
-from fabula.service.http.dependencies import Caller
-from mcp_calls import called
 from novels import CHAPTERS, COMET, HERE, PARTS, PATHS, QUESTION, novel, poem
 from served import Served, served, server_of
 
@@ -143,17 +141,14 @@ def test_the_api_has_the_tree_of_sections(client: httpx2.Client, novels: Collect
     assert parts == PARTS
     for section in text["sections"]:
         assert text["text"][section["start"] :].startswith(section["title"])
+    path = f"{BASE}/documents/{id}/text"
+    chapter = client.get(path, params={"section": "BOOK NINE CHAPTER XI"}).json()
+    assert chapter["chunks"][0]["section"] == HERE
+    assert chapter["text"].startswith("CHAPTER XI")
+    several = client.get(path, params={"section": "CHAPTER I"})
+    assert (several.status_code, "names 17 places" in several.text) == (404, True)
     found = client.post(f"{BASE}/ask", json={"question": QUESTION, "mode": "hybrid"}).json()
     assert found["quotes"][0]["section"] == HERE
-
-
-def test_an_assistant_reads_a_chapter_by_its_path(it: Served, novels: Collection) -> None:
-    reader = Caller("ada", "Ada", "read", frozenset({"novels"}))
-    named = {"collection": "novels", "document": "War and Peace"}
-    text = called(it, "read", reader, section="BOOK NINE CHAPTER XI", **named)
-    assert text["section"] == HERE
-    assert text["text"].startswith("CHAPTER XI")
-    assert "names 17 places" in called(it, "read", reader, section="CHAPTER I", **named)
 
 
 def test_the_page_has_a_table_of_contents_as_a_tree(
@@ -222,18 +217,13 @@ def test_the_api_has_pages_and_lines(client: httpx2.Client, novels: Collection) 
     assert [label["label"] for label in text["pages"]] == ["112", "113", "114"]
     by_label = {label["label"]: label["start"] for label in text["lines"]}
     assert text["text"][by_label["343"] :].startswith("The 343th")
+    later = client.get(f"{BASE}/documents/{id}/text", params={"section": "l. 350"}).json()
+    assert [each["label"] for each in later["pages"]] == ["114"]
+    assert [each["label"] for each in later["lines"]][:2] == ["350", "351"]
     asked = {"question": SHIPS, "mode": "hybrid", "document": id}
     found = client.post(f"{BASE}/ask", json=asked).json()
     assert found["quotes"][0]["pages"] == "114"
     assert found["hits"][0]["pages"]
-
-
-def test_an_assistant_is_told_pages_and_lines(it: Served) -> None:
-    reader = Caller("ada", "Ada", "read", frozenset({"novels"}))
-    named = {"collection": "novels", "document": "The Ships"}
-    text = called(it, "read", reader, section="l. 350", **named)
-    assert [each["label"] for each in text["pages"]] == ["114"]
-    assert [each["label"] for each in text["lines"]][:2] == ["350", "351"]
 
 
 def test_the_page_goes_to_a_printed_page_and_names_it(

@@ -152,7 +152,7 @@ def test_by_anothers_ids_nothing_is_found_or_changed_in_ones_own(
 def test_a_conversation_is_its_callers_alone(it: Served, theirs: dict[str, str]) -> None:
     admin = it.client("admin")
     path = f"{BASE}/collections/{OTHERS}/conversations"
-    assert admin.get(path).json()["items"] == []
+    assert admin.get(path).json()["rows"] == []
     assert admin.get(f"{path}/{theirs['conversation']}").status_code == 404
     assert admin.delete(f"{path}/{theirs['conversation']}").status_code == 404
     asked = {"question": "And then?", "conversation": theirs["conversation"]}
