@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from cases import for_each
 from endpoint import Endpoint
 from fabula.cli import main
 from fabula.errors import NotFound
@@ -327,7 +328,7 @@ def test_settings_shows_every_setting_and_how_it_is_given() -> None:
     assert found["hybrid"]["fusion"] == "ranks"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("word", "found"),
     [
         ("top-down", {"top-down": {"width", "depth"}}),
@@ -350,7 +351,7 @@ def test_a_word_that_no_setting_has_is_named() -> None:
     assert "'zzz'" in run("settings", "zzz", code=2).stderr
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("flag", "says"),
     [
         ("--cluster-tokens", "--set aspects.cluster_tokens=VALUE"),
@@ -362,7 +363,7 @@ def test_a_flag_that_a_setting_might_have_says_how_it_is_given(flag: str, says: 
     assert says in run("query", "Who?", flag, "3", code=2).stderr
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "says"),
     [
         ("aspects.level=3", "Did you mean aspects.levels?"),

@@ -88,7 +88,7 @@ def test_nodes_relationships_and_paths_are_plain(graph: Store) -> None:
     assert (summarizes["from"], summarizes["properties"]) == (summary["id"], {"weight": 1.0})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "statement",
     [
         "CREATE (:Mine)",
@@ -381,7 +381,7 @@ def test_a_mistake_is_one_line(typed: None, arguments: list[str], says: str) -> 
     assert says in message
 
 
-@pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]])
+@for_each("form", [[], ["--json"], ["--csv"]])
 def test_where_nothing_is_found_it_is_said_why(typed: None, form: list[str]) -> None:
     asked = ask("outline", "--param", "aspect=humour", *form)
     assert asked.stderr.strip() == shipped_query("outline").no_rows
@@ -390,7 +390,7 @@ def test_where_nothing_is_found_it_is_said_why(typed: None, form: list[str]) -> 
     assert ask("outline", *form).stderr == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "arguments",
     [[], ["outline", "-e", "RETURN 1"], ["read", "--param", "x"], ["read", "--json", "--csv"]],
 )
@@ -401,7 +401,7 @@ def test_what_cannot_be_meant_is_a_usage_error(arguments: list[str]) -> None:
 # What is no value
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         '{"a":' * 60_000 + "1" + "}" * 60_000,

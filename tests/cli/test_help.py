@@ -57,7 +57,7 @@ def test_an_action_that_there_is_not_is_refused_with_those_that_there_are() -> N
     assert "Did you mean pause?" in CliRunner().invoke(main, ["jobs", "paus", "x"]).output
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "offered"),
     [
         (["ser"], {"serve"}),

@@ -11,6 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from cases import for_each
 from database import connect, cypher, wipe
 from fabula.ask.answer import Answer
 from fabula.ask.notebook import show_answer
@@ -91,7 +92,7 @@ def test_a_citation_has_the_path(answer: Answer) -> None:
     assert HERE in show_answer(answer.question, answer.text, answer.quotes, [])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "at", [HERE, "BOOK NINE CHAPTER XI", "book 9, chapter eleven", "CHAPTER XI", "chapter 11"]
 )
 def test_a_chapter_is_opened_by_its_path_or_the_end_of_it(novels: Collection, at: str) -> None:
@@ -117,7 +118,7 @@ def test_a_name_of_several_places_lists_them(novels: Collection) -> None:
     ]
 
 
-@pytest.mark.parametrize("query", ["sections", "section_words", "characters"])
+@for_each("query", ["sections", "section_words", "characters"])
 def test_analysts_queries_tell_the_chapters_apart(novels: Collection, query: str) -> None:
     rows = novels.cypher(query, document="War and Peace", limit=200)
     sections = [row["section"] for row in rows if row.get("section") in PATHS]
@@ -168,7 +169,7 @@ def test_the_page_has_a_table_of_contents_as_a_tree(
     assert "names 17 places" in several.text
 
 
-@pytest.mark.parametrize("picture", ["trees", "network"])
+@for_each("picture", ["trees", "network"])
 def test_pictures_tell_the_chapters_apart(
     client: httpx2.Client, novels: Collection, picture: str
 ) -> None:
@@ -188,7 +189,7 @@ def test_a_citation_has_the_pages_and_lines_of_what_is_quoted(of_ships: Answer) 
     assert " · p. 114 · l" in describe_place(quote.hit, quote.matches)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("at", "begins", "ends"),
     [
         ("p. 114", "The 346th", "The 351th ship came slowly to the harbour."),

@@ -15,6 +15,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.core.result import Ok
 
+from cases import for_each
 from database import connect, wipe
 from fabula.config.settings import STATIC
 from fabula.library import App
@@ -213,7 +214,7 @@ def test_what_a_link_of_anothers_page_leads_to_asks_nothing(it: Served) -> None:
             assert ("q=Where" in led(site, f"{book}/trees", q=asked).text) is is_asked
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "path", "body", "status"),
     [
         ("GET", "/c/{mine}/compare?q=x&modes=hybrid,{long}", None, 400),
