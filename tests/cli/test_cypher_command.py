@@ -219,12 +219,6 @@ def test_json_keeps_the_data_and_escapes_what_a_terminal_obeys(typed: None) -> N
     assert not [one for one in shown if one != "\n" and not one.isprintable()]
 
 
-def test_json_is_what_the_service_returns(typed: None) -> None:
-    told = json.loads(ask("read", "--param", "document=A", "--param", "limit=1", "--json").stdout)
-    row = {"title": "A", "section": "I", "index": 0, "text": "word 0."}
-    assert told == {"columns": [*row], "total": 1, "rows": [row], "cut_by": None, "why": ""}
-
-
 def test_csv_runs_no_formula_in_a_spreadsheet(typed: None) -> None:
     words = "'=1+1' AS a, '@x' AS b, -1 AS c, 'x=1' AS d, '-2' AS e"
     shown = ask("-e", f"RETURN {words}", "--csv").stdout
