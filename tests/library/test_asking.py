@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from database import name_server
 from endpoint import Endpoint
-from fabula import Fabula
-from fabula.errors import NotFound
+from fabula import Fabula, Query
+from fabula.errors import FabulaError, NotFound
 from fabula.graph.trace import Trace
 from fabula.models import NO_ANSWER
 from fabula.server import Address
@@ -143,3 +144,15 @@ def test_a_books_own_numbers_in_brackets_are_not_read_as_citations(
     told = endpoint.bodies[-1]["messages"][-1]["content"]
     assert "Anna (2) walked" in told
     assert any("Anna [2] walked" in passage.text for passage in answer.context)
+
+
+def test_a_query_is_asked_as_it_is_but_for_what_is_given_beside_it(online: None) -> None:
+    with Fabula() as fabula:
+        query = Query.of("Who walked?", fabula.settings, mode="hybrid", k=3)
+        assert len(fabula.retrieve(query)) == 3
+        assert {hit.kind for hit in fabula.retrieve(query, k=2, kinds=["chunk"])} == {"chunk"}
+        assert len(fabula.retrieve(query, k=2)) == 2
+        with pytest.raises(TypeError, match=r"has no option 'colour'"):
+            fabula.retrieve(query, colour="red")
+        with pytest.raises(FabulaError, match="is empty"):
+            fabula.retrieve(replace(query, question=" "))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from database import cypher
 from endpoint import Endpoint, every, listed
 from endpoint.faults import Fault
-from fabula import Fabula, Query
+from fabula import Fabula
 from fabula.errors import FabulaError, ModelError, NotFound, SpaceError
 from fabula.operations.documents import remove_document, show_document
 from fabula.store import Store
@@ -75,26 +74,18 @@ def test_the_same_input_gives_the_same_graph(online: None, story: Path, store: S
 
 
 @pytest.mark.journey
-def test_unchanged_content_costs_nothing(online: None, endpoint: Endpoint, story: Path) -> None:
+def test_content_is_built_again_if_it_or_a_setting_changes_and_costs_nothing_otherwise(
+    online: None, endpoint: Endpoint, story: Path
+) -> None:
     with Fabula() as fabula:
         fabula.ingest(story)
         calls = endpoint.calls
         [again] = fabula.ingest(story)
     assert (again.status, endpoint.calls) == ("unchanged", calls)
-
-
-def test_unchanged_content_built_another_way_is_built_again(online: None, story: Path) -> None:
-    with Fabula() as fabula:
-        fabula.ingest(story)
     with Fabula(details=1) as fabula:
-        [again] = fabula.ingest(story)
-    assert again.status == "replaced"
-    assert again.graphs == ("aspects",), "the text stays as it is"
-
-
-def test_changed_content_takes_the_place_of_the_old(online: None, story: Path) -> None:
-    with Fabula() as fabula:
-        fabula.ingest(story)
+        [otherwise] = fabula.ingest(story)
+        assert otherwise.status == "replaced"
+        assert otherwise.graphs == ("aspects",), "the text stays as it is"
         story.write_text(story.read_text() + "\n\nCHAPTER VI\n\nSpring came, and nobody told.")
         [outcome] = fabula.ingest(story)
         assert outcome.status == "replaced"
@@ -222,21 +213,6 @@ def test_the_file_is_named_whose_replies_stay_malformed(
             [outcome] = fabula.ingest(story)
     assert story.name in str(outcome.error)
     assert outcome.usage.calls >= 3
-
-
-def test_a_query_is_asked_as_it_is_but_for_what_is_given_beside_it(
-    online: None, story: Path
-) -> None:
-    with Fabula() as fabula:
-        fabula.ingest(story)
-        query = Query.of("Who walked?", fabula.settings, mode="hybrid", k=3)
-        assert len(fabula.retrieve(query)) == 3
-        assert {hit.kind for hit in fabula.retrieve(query, k=2, kinds=["chunk"])} == {"chunk"}
-        assert len(fabula.retrieve(query, k=2)) == 2
-        with pytest.raises(TypeError, match=r"has no option 'colour'"):
-            fabula.retrieve(query, colour="red")
-        with pytest.raises(FabulaError, match="is empty"):
-            fabula.retrieve(replace(query, question=" "))
 
 
 def test_an_empty_graph_says_what_to_do(online: None, endpoint: Endpoint) -> None:
