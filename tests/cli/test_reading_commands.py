@@ -101,12 +101,6 @@ def test_a_question_the_context_does_not_answer_is_said_to_be_so(ingested: None)
     assert NO_ANSWER in run("query", "Who is Ahab's harpooner Queequeg?").stdout
 
 
-def test_retrieval_alone_lists_the_hits(ingested: None) -> None:
-    result = run("search", "the mirror", "--top-k", "2", "--kind", "chunk")
-    assert result.stdout.count(" · chunk · ") == 2
-    assert "score" in result.stdout
-
-
 def test_the_context_can_be_shown(ingested: None) -> None:
     result = run("query", "What broke the great lens?", "--show-context")
     assert result.stdout.index("[1] The Lighthouse") < result.stdout.index("The captain")

@@ -39,7 +39,7 @@ from fabula.service.http.openid import OpenID
 from fabula.service.state import MAX_GUESSES, MAX_LARGE_TASKS, MAX_REQUESTS
 from fabula.store import Store
 from ports import free_port
-from served import Served, served
+from served import Served, served, server_of
 
 GOOD = {"Sec-Fetch-Site": "same-origin"}
 
@@ -47,13 +47,10 @@ GOOD = {"Sec-Fetch-Site": "same-origin"}
 def app_at(address: Address, home: Path, **serve: object) -> App:
     return App(
         Settings.read(
-            neo4j_uri=address.uri,
-            neo4j_username=address.username,
-            neo4j_password=address.password,
+            **server_of(address),
             model=OFFLINE,
             embedding_model=STATIC,
             home=home,
-            cache=False,
             **{f"serve.{name}": value for name, value in serve.items()},
         )
     )

@@ -54,13 +54,6 @@ def test_collections_are_listed_page_by_page(client: httpx2.Client) -> None:
     assert wrong.headers["content-type"] == "application/problem+json"
 
 
-def test_a_collection_without_documents_is_not_there(client: httpx2.Client) -> None:
-    for path in ("", "/documents", "/modes"):
-        answer = client.get(f"{BASE}/collections/nothing{path}")
-        assert answer.status_code == 404
-        assert answer.json()["detail"] == "There is no collection 'nothing'."
-
-
 @pytest.mark.journey
 def test_documents_are_listed_by_title_and_told_of_with_an_etag(client: httpx2.Client) -> None:
     first = client.get(f"{SHELF}/documents", params={"limit": 1}).json()
@@ -74,13 +67,6 @@ def test_documents_are_listed_by_title_and_told_of_with_an_etag(client: httpx2.C
     assert {each["kind"] for each in one.json()["layers"]} >= {"chunk"}
     again = client.get(one.request.url, headers={"If-None-Match": one.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
-
-
-def test_a_document_of_another_collection_is_not_there(client: httpx2.Client) -> None:
-    [diary] = client.get(f"{BASE}/collections/diaries/documents").json()["rows"]
-    for path in ("", "/text"):
-        assert client.get(f"{SHELF}/documents/{diary['id']}{path}").status_code == 404
-    assert client.delete(f"{SHELF}/documents/{diary['id']}").status_code == 404
 
 
 def test_the_whole_text_comes_back_as_it_was_taken_in(client: httpx2.Client) -> None:

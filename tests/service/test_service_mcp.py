@@ -27,7 +27,7 @@ from fabula.service.mcp import MAX_RESULT_TOKENS
 from fabula.service.state import ServiceState
 from fabula.text.tokens import count
 from mcp_calls import called, in_memory
-from served import Served, served
+from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
 
 TOOLS = {
@@ -42,14 +42,11 @@ def it(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     with connect(address) as store:
         wipe(store)
     settings = Settings.read(
-        neo4j_uri=address.uri,
-        neo4j_username=address.username,
-        neo4j_password=address.password,
+        **server_of(address),
         model=OFFLINE,
         embedding_model=STATIC,
         chunk_tokens=40,
         home=tmp_path_factory.mktemp("home"),
-        cache=False,
     )
     with App(settings) as app:
         for name, text, title in (("mine", WINTER, "Winter"), ("other", LIGHTHOUSE, "Light")):
@@ -268,13 +265,10 @@ def test_as_a_program_it_does_its_own_jobs_and_leaves_those_of_others(
         "FABULA_CACHE": "false",
     }
     settings = Settings.read(
-        neo4j_uri=address.uri,
-        neo4j_username=address.username,
-        neo4j_password=address.password,
+        **server_of(address),
         model=OFFLINE,
         embedding_model=STATIC,
         home=home,
-        cache=False,
     )
     with App(settings) as app:
         # As the program would make it itself, if it took the jobs of others.

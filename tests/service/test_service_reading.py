@@ -126,9 +126,6 @@ def test_a_passage_is_told_with_what_is_around_it(client: httpx2.Client, winter:
     for one in summaries:
         around = near(one["id"], "beside")
         assert all((at["aspect"], at["level"]) == (one["aspect"], one["level"]) for at in around)
-    foreign = path.replace("novels", "diaries")
-    assert client.get(foreign).status_code == 404
-    assert client.get(f"{foreign}/neighbours").status_code == 404
 
 
 @pytest.mark.journey

@@ -141,7 +141,8 @@ def test_why_a_collection_is_left_out_is_said_without_addresses() -> None:
 def test_an_assistant_asks_several_collections(it: Served) -> None:
     caller = Caller("ada", "Ada", "read", frozenset(NAMES))
     # Without names: all that the caller may see.
-    for names in (NAMES, []):
+    asked: tuple[list[str], ...] = (NAMES, [])
+    for names in asked:
         answer = called(it, "ask_across", caller, **ASKED, collections=names)
         assert collections_of(answer["context"]) == set(NAMES)
     found = called(it, "search_across", caller, **ASKED, collections=NAMES)
