@@ -24,13 +24,13 @@ import archive_classes
 from caches import OpenCache
 from database import connect, make_indexes, name_server, wipe
 from endpoint import Endpoint
-from fabula.config.settings import CONVENTIONAL, PREFIX
 from fabula.models.cache import ResponseCache
 from fabula.models.offline import embedder
 from fabula.server import Address, config
 from fabula.server.private import PrivateServer
 from fabula.store import Store
 from graphs import DIMENSIONS, MODEL
+from isolation import isolate
 from reach import opened
 from stories import WINTER
 
@@ -169,15 +169,7 @@ def read_once() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No test sees the settings of whoever runs it."""
-    for name in list(os.environ):
-        if name.startswith(PREFIX) or name in CONVENTIONAL.values():
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("FABULA_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("FABULA_CACHE_FOLDER", str(tmp_path / "cache"))
-    # Seconds at each stop; tests/server/test_dumps.py is about them.
-    monkeypatch.setenv("FABULA_DUMPS", "false")
-    monkeypatch.chdir(tmp_path)
+    isolate(monkeypatch, tmp_path)
 
 
 class FaultsLogged(logging.Handler):

@@ -88,7 +88,7 @@ def test_nodes_relationships_and_paths_are_plain(graph: Store) -> None:
     assert (summarizes["from"], summarizes["properties"]) == (summary["id"], {"weight": 1.0})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "statement",
     [
         "CREATE (:Mine)",
@@ -217,12 +217,6 @@ def test_json_keeps_the_data_and_escapes_what_a_terminal_obeys(typed: None) -> N
     shown = ask("-e", "RETURN $said AS said", *said, "--json").stdout
     assert json.loads(shown)["rows"] == [{"said": HOSTILE}]
     assert not [one for one in shown if one != "\n" and not one.isprintable()]
-
-
-def test_json_is_what_the_service_returns(typed: None) -> None:
-    told = json.loads(ask("read", "--param", "document=A", "--param", "limit=1", "--json").stdout)
-    row = {"title": "A", "section": "I", "index": 0, "text": "word 0."}
-    assert told == {"columns": [*row], "total": 1, "rows": [row], "cut_by": None, "why": ""}
 
 
 def test_csv_runs_no_formula_in_a_spreadsheet(typed: None) -> None:
@@ -381,7 +375,7 @@ def test_a_mistake_is_one_line(typed: None, arguments: list[str], says: str) -> 
     assert says in message
 
 
-@pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]])
+@for_each("form", [[], ["--json"], ["--csv"]])
 def test_where_nothing_is_found_it_is_said_why(typed: None, form: list[str]) -> None:
     asked = ask("outline", "--param", "aspect=humour", *form)
     assert asked.stderr.strip() == shipped_query("outline").no_rows
@@ -390,7 +384,7 @@ def test_where_nothing_is_found_it_is_said_why(typed: None, form: list[str]) -> 
     assert ask("outline", *form).stderr == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "arguments",
     [[], ["outline", "-e", "RETURN 1"], ["read", "--param", "x"], ["read", "--json", "--csv"]],
 )
@@ -401,7 +395,7 @@ def test_what_cannot_be_meant_is_a_usage_error(arguments: list[str]) -> None:
 # What is no value
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         '{"a":' * 60_000 + "1" + "}" * 60_000,

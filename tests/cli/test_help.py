@@ -57,7 +57,7 @@ def test_an_action_that_there_is_not_is_refused_with_those_that_there_are() -> N
     assert "Did you mean pause?" in CliRunner().invoke(main, ["jobs", "paus", "x"]).output
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "offered"),
     [
         (["ser"], {"serve"}),
@@ -125,17 +125,21 @@ def test_a_slip_in_a_commands_name_is_told_with_the_nearest() -> None:
     assert "No such command 'qeury'. Did you mean 'query'?" in result.output
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def harbour(graph_url: str, tmp_path: Path) -> None:
+    book = tmp_path / "book.txt"
+    book.write_text(harbour_story("slept"))
+    assert CliRunner().invoke(main, ["ingest", str(book)]).exit_code == 0
+
+
+@for_each(
     ("words", "typed"),
     [(("who", "is", "Anna"), None), (("-",), "who is Anna\n"), (("who is Anna",), None)],
     ids=["words", "standard input", "quoted"],
 )
 def test_a_question_is_asked_as_it_is_typed(
-    words: tuple[str, ...], typed: str | None, graph_url: str, tmp_path: Path
+    words: tuple[str, ...], typed: str | None, harbour: None
 ) -> None:
-    book = tmp_path / "book.txt"
-    book.write_text(harbour_story("slept"))
-    assert CliRunner().invoke(main, ["ingest", str(book)]).exit_code == 0
     result = CliRunner().invoke(main, ["query", *words, "--json"], input=typed)
     assert result.exit_code == 0, result.output
     assert '"question": "who is Anna"' in result.stdout

@@ -13,21 +13,30 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from database import name_server
 from fabula import Fabula
 from fabula.cli import main
 from fabula.cli.commands.demo import QUESTION, STORY
 from fabula.cli.shared.last_answer import recall_answer
+from fabula.server import Address
+from isolation import shared_graph
 
 README = Path(__file__).parents[2] / "README.md"
 
 
-@pytest.fixture
-def carol(graph_url: str) -> None:
+@pytest.fixture(scope="module")
+def filled(address: Address, tmp_path_factory: pytest.TempPathFactory) -> None:
     with (
+        shared_graph(address, tmp_path_factory.mktemp("carol")),
         resources.as_file(resources.files("fabula.texts") / STORY) as story,
         Fabula(collection="demo") as fabula,
     ):
         fabula.ingest(story, graphs=["aspects"])
+
+
+@pytest.fixture
+def carol(filled: None, address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+    name_server(monkeypatch, address)
 
 
 def run(*arguments: str, code: int = 0) -> Result:

@@ -3,22 +3,59 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from database import name_server
 from endpoint import Endpoint
-from fabula import Fabula
+from fabula import Fabula, Query
 from fabula.errors import FabulaError, NotFound
 from fabula.graph.trace import Trace
 from fabula.models import NO_ANSWER
+from fabula.server import Address
+from isolation import shared_graph
 from stories import WINTER as STORY
 
 
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[Endpoint]:
+    """The model that the story was ingested with, and is asked about it."""
+    with Endpoint() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def filled(address: Address, endpoint: Endpoint, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("asking")
+    (folder / "winter.txt").write_text(f"Title: Winter\nAuthor: Nobody\nLanguage: en\n\n{STORY}")
+    with shared_graph(address, folder) as patch:
+        name_endpoint(patch, endpoint)
+        with Fabula() as fabula:
+            [outcome] = fabula.ingest(folder / "winter.txt")
+    assert outcome.status == "added"
+
+
+@pytest.fixture
+def online(
+    filled: None, address: Address, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The environment names the model and the graph, which no test changes."""
+    name_server(monkeypatch, address)
+    name_endpoint(monkeypatch, endpoint)
+
+
+def name_endpoint(patch: pytest.MonkeyPatch, endpoint: Endpoint) -> None:
+    patch.setenv("OPENAI_BASE_URL", endpoint.url)
+    patch.setenv("OPENAI_API_KEY", "sk-test")
+    patch.setenv("FABULA_CHUNK_TOKENS", "40")
+
+
 @pytest.mark.journey
-def test_an_answer_cites_the_passages_it_was_given(online: None, story: Path) -> None:
+def test_an_answer_cites_the_passages_it_was_given(online: None) -> None:
     with Fabula() as fabula:
-        fabula.ingest(story)
         answer = fabula.query("Where did Anna walk?")
     assert answer.text
     assert answer.cited
@@ -31,86 +68,59 @@ def test_an_answer_cites_the_passages_it_was_given(online: None, story: Path) ->
 
 
 @pytest.mark.journey
-def test_an_answer_comes_in_pieces(online: None, story: Path) -> None:
+def test_an_answer_comes_in_pieces(online: None) -> None:
     with Fabula() as fabula:
-        fabula.ingest(story)
         stream = fabula.stream("Where did Anna walk?")
         pieces = list(stream)
         assert len(pieces) > 3
         assert stream.answer.text == "".join(pieces).strip()
 
 
-def test_words_count_beside_an_encoder_too(online: None, story: Path) -> None:
+def test_words_count_beside_an_encoder_too(online: None) -> None:
     path = Trace()
     with Fabula() as fabula:
-        fabula.ingest(story)
         fabula.retrieve("Where did Anna walk?", path=path)
     [retrieved] = path.root.steps
     assert (retrieved.name, retrieved.note) == ("retrieve", "hybrid")
     assert "by scores, words 0.5" in [step.note for step in retrieved.steps]
 
 
-def test_retrieval_alone_asks_no_chat_model(online: None, endpoint: Endpoint, story: Path) -> None:
+def test_retrieval_alone_asks_no_chat_model(online: None, endpoint: Endpoint) -> None:
     with Fabula(top_k=3) as fabula:
-        fabula.ingest(story)
         calls = endpoint.calls
         hits = fabula.retrieve("Who went to the mill?", kinds=("chunk",))
     assert [hit.kind for hit in hits] == ["chunk"] * 3
     assert endpoint.calls == calls + 1
 
 
-def test_a_span_of_a_chunk_is_where_its_text_is(online: None, story: Path) -> None:
+def test_a_span_of_a_chunk_is_where_its_text_is(online: None) -> None:
     with Fabula(top_k=20) as fabula:
-        fabula.ingest(story)
         hits = fabula.retrieve("day 3 of the long winter", kinds=("chunk",))
     text = STORY
     assert all(text[hit.start : hit.end] == hit.text for hit in hits)
 
 
 def test_a_context_that_is_empty_is_answered_without_a_model(
-    online: None, endpoint: Endpoint, story: Path
+    online: None, endpoint: Endpoint
 ) -> None:
     with Fabula() as fabula:
-        fabula.ingest(story)
         calls = endpoint.calls
         answer = fabula.query("Who?", levels=(5, 9))
     assert (answer.text, answer.context) == (NO_ANSWER, ())
     assert endpoint.calls == calls + 1
 
 
-def test_an_empty_graph_says_what_to_do(online: None, endpoint: Endpoint) -> None:
-    with (
-        Fabula() as fabula,
-        pytest.raises(NotFound, match=r"'default' yet: .* Run `fabula ingest BOOK"),
-    ):
-        fabula.query("Who?")
-    assert endpoint.calls == 0
-
-
-def test_an_empty_collection_says_nothing_of_the_others(online: None, story: Path) -> None:
-    with Fabula(collection="novels") as fabula:
-        fabula.ingest(story)
-    with (
-        Fabula() as fabula,
-        pytest.raises(NotFound, match="'default' yet: add documents") as caught,
-    ):
-        fabula.query("Who?")
-    assert "novels" not in str(caught.value)
-
-
-def test_unknown_names_are_told_with_the_known_ones(online: None, story: Path) -> None:
+def test_unknown_names_are_told_with_the_known_ones(online: None) -> None:
     with Fabula() as fabula:
-        fabula.ingest(story)
         with pytest.raises(NotFound, match=r"no document 'Summer'.*Winter"):
             fabula.retrieve("Who?", document="Summer")
         with pytest.raises(NotFound, match=r"aspect 'plott'; there are: .*plot"):
             fabula.retrieve("Who?", aspects=("plott",))
 
 
-def test_questions_may_be_asked_from_many_threads(online: None, story: Path) -> None:
+def test_questions_may_be_asked_from_many_threads(online: None) -> None:
     texts: list[str] = []
     with Fabula() as fabula:
-        fabula.ingest(story)
         threads = [
             threading.Thread(target=lambda: texts.append(fabula.query("Where did Anna walk?").text))
             for _ in range(8)
@@ -123,39 +133,26 @@ def test_questions_may_be_asked_from_many_threads(online: None, story: Path) -> 
     assert len(set(texts)) == 1
 
 
-def test_a_document_of_another_collection_is_not_asked_in_silence(
-    graph_url: str, story: Path
-) -> None:
-    with Fabula(collection="tales") as fabula:
-        fabula.ingest(story)
-        [entry] = fabula.documents()
-    other = story.with_name("other.txt")
-    other.write_text("Title: Other\n\nThe miller woke.")
-    with Fabula() as fabula:
-        fabula.ingest(other)
-        for name in (story.name, entry.id, "Winter"):
-            with pytest.raises(NotFound, match=r"no document .* in collection 'default'") as caught:
-                fabula.retrieve("Who?", document=name)
-            assert "tales" not in str(caught.value)
-
-
-def test_a_question_of_any_length_is_looked_up(graph_url: str, story: Path) -> None:
-    with Fabula(mode="hybrid") as fabula:
-        fabula.ingest(story)
-        assert fabula.retrieve(" ".join(f"word{n}" for n in range(3000)))
-        assert fabula.retrieve("猫" * 3000)
-        with pytest.raises(FabulaError, match="empty"):
-            fabula.retrieve(" ")
-
-
 def test_a_books_own_numbers_in_brackets_are_not_read_as_citations(
     online: None, endpoint: Endpoint, tmp_path: Path
 ) -> None:
     noted = tmp_path / "noted.txt"
     noted.write_text("Anna [2] walked to the mill.\n\n" + STORY, encoding="utf-8")
-    with Fabula(top_k=2) as fabula:
+    with Fabula(top_k=2, collection="noted") as fabula:
         fabula.ingest(noted)
         answer = fabula.query("Anna walked to the mill", kinds=("chunk",))
     told = endpoint.bodies[-1]["messages"][-1]["content"]
     assert "Anna (2) walked" in told
     assert any("Anna [2] walked" in passage.text for passage in answer.context)
+
+
+def test_a_query_is_asked_as_it_is_but_for_what_is_given_beside_it(online: None) -> None:
+    with Fabula() as fabula:
+        query = Query.of("Who walked?", fabula.settings, mode="hybrid", k=3)
+        assert len(fabula.retrieve(query)) == 3
+        assert {hit.kind for hit in fabula.retrieve(query, k=2, kinds=["chunk"])} == {"chunk"}
+        assert len(fabula.retrieve(query, k=2)) == 2
+        with pytest.raises(TypeError, match=r"has no option 'colour'"):
+            fabula.retrieve(query, colour="red")
+        with pytest.raises(FabulaError, match="is empty"):
+            fabula.retrieve(replace(query, question=" "))

@@ -66,7 +66,7 @@ def test_a_document_of_another_collection_is_not_there_by_whatever_name(shelf: S
             find_document(shelf, "other", name)
 
 
-@pytest.mark.parametrize("name", ["", " ", "zebra", id_of(CAROL)[:3]])
+@for_each("name", ["", " ", "zebra", id_of(CAROL)[:3]])
 def test_what_names_nothing_is_not_found(shelf: Store, name: str) -> None:
     with pytest.raises(NotFound, match="A Christmas Carol, Alice"):
         find_document(shelf, "default", name)

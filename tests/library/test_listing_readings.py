@@ -12,7 +12,7 @@ from database import cypher
 from fabula import Fabula
 from fabula.cli import main
 from fabula.store import Store
-from novels import HERE, QUESTION, novel, poem
+from novels import novel, poem
 
 
 def run(*words: str | Path, code: int = 0) -> Result:
@@ -34,6 +34,8 @@ def test_a_document_that_this_version_read_needs_no_other_reading(book: Path) ->
     assert row["outdated_reading"] is False
     assert "earlier version" not in run("list").output
     assert f"`fabula ingest {book}` would bring the same text." in run("list", "--reading").output
+    book.unlink()
+    assert f"War and Peace: its file {book} is not here." in run("list", "--reading").output
 
 
 def test_a_document_that_an_earlier_version_read_is_named(book: Path, store: Store) -> None:
@@ -52,25 +54,6 @@ def test_a_document_that_an_earlier_version_read_is_named(book: Path, store: Sto
     run("ingest", book, "--chunk-tokens", "60", "--preset", "naive")
     assert "earlier version" not in run("list").output
     assert "the same text" in run("list", "--reading").output
-
-
-def test_a_file_that_is_gone_is_said_to_be(book: Path) -> None:
-    book.unlink()
-    assert f"War and Peace: its file {book} is not here." in run("list", "--reading").output
-
-
-def test_commands_know_a_chapter_by_its_path(book: Path) -> None:
-    assert HERE in run("query", QUESTION).stdout
-    [lit] = [
-        line
-        for line in run("read", "War", "--at", "BOOK NINE CHAPTER XI").stdout.splitlines()
-        if HERE in line
-    ]
-    assert lit.startswith(f"War and Peace · {HERE} · characters ")
-    message = run("read", "War", "--at", "CHAPTER I", code=1).output
-    assert "'CHAPTER I' names 17 places of War and Peace" in message
-    assert "  BOOK NINE: 1807 · CHAPTER I\n" in message
-    assert HERE in run("cypher", "sections", "--param", "limit=100", "--csv").stdout
 
 
 def test_the_last_answer_is_cited_with_its_pages(book: Path) -> None:

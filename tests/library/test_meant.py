@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from cases import for_each
 from fabula.cli import main
 from stories import harbour_story
 
@@ -38,9 +39,13 @@ def ingest(folder: Path, collection: str) -> None:
     run("ingest", book, "--collection", collection)
 
 
-@pytest.mark.parametrize("words", LOOKING, ids=[words[0] for words in LOOKING])
-def test_the_only_collection_is_meant(words: tuple[str, ...], tmp_path: Path) -> None:
+@pytest.fixture
+def demo(graph_url: str, tmp_path: Path) -> None:
     ingest(tmp_path, "demo")
+
+
+@for_each("words", LOOKING)
+def test_the_only_collection_is_meant(demo: None, words: tuple[str, ...]) -> None:
     said = run(*words).stderr
     assert "Using collection demo: default is empty, and no collection was named.\n" in said
 
@@ -80,9 +85,8 @@ def test_all_of_a_collection_goes_only_where_it_is_named(tmp_path: Path) -> None
     assert "removed    Demo" in run("remove", "Demo", "--yes").stdout
 
 
-@pytest.mark.parametrize("words", [("list",), ("check",), ("export", "--out", "all.jsonl")])
-def test_of_all_collections_none_is_meant(words: tuple[str, ...], tmp_path: Path) -> None:
-    ingest(tmp_path, "demo")
+@for_each("words", [("list",), ("check",), ("export", "--out", "all.jsonl")])
+def test_of_all_collections_none_is_meant(demo: None, words: tuple[str, ...]) -> None:
     assert "Using collection" not in run(*words, "--all").stderr
 
 

@@ -3,34 +3,52 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from database import cypher
+from cases import for_each
+from database import connect, cypher, name_server
 from fabula import Fabula
 from fabula.cli import main
 from fabula.errors import NotFound
 from fabula.graph.hits import Hit, shown_fields
 from fabula.library.reading import MARGIN_CHARACTERS, Lines, Reading
+from fabula.server import Address
 from fabula.store import Store
+from isolation import shared_graph
 
 CHAPTERS = ("The Harbour", "The Mill", "The Church")
 
 
-@pytest.fixture
-def book(graph_url: str, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def filled(address: Address, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Three chapters, in the graph, whose every sentence is another."""
-    path = tmp_path / "winter.txt"
+    folder = tmp_path_factory.mktemp("reading")
+    path = folder / "winter.txt"
     chapters = [
         f"CHAPTER {number}: {title}\n\n"
         + " ".join(f"On day {number}{day:02} Anna saw a ship in the ice." for day in range(60))
         for number, title in enumerate(CHAPTERS, 1)
     ]
     path.write_text("Title: Winter\n\n" + "\n\n".join(chapters))
-    run("ingest", path, "--chunk-tokens", "60")
-    return path
+    with shared_graph(address, folder), Fabula(chunk_tokens=60) as fabula:
+        [outcome] = fabula.ingest(path)
+    assert outcome.status == "added"
+
+
+@pytest.fixture
+def book(filled: None, address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The book is there, and no test changes it."""
+    name_server(monkeypatch, address)
+
+
+@pytest.fixture
+def store(book: None, address: Address) -> Iterator[Store]:
+    with connect(address) as store:
+        yield store
 
 
 def run(*words: str | Path, code: int = 0) -> Result:
@@ -54,7 +72,7 @@ def lit(reading: Reading) -> list[str]:
 
 
 @pytest.mark.journey
-def test_characters_are_shown_as_they_stand_with_what_is_around(book: Path, store: Store) -> None:
+def test_characters_are_shown_as_they_stand_with_what_is_around(book: None, store: Store) -> None:
     text = whole(store)
     sentence = "On day 230 Anna saw a ship in the ice."
     start = text.index(sentence)
@@ -71,7 +89,7 @@ def test_characters_are_shown_as_they_stand_with_what_is_around(book: Path, stor
     assert kinds == {"summary", "detail"}
 
 
-def test_what_spans_two_chunks_is_lit_as_one(book: Path, store: Store) -> None:
+def test_what_spans_two_chunks_is_lit_as_one(book: None, store: Store) -> None:
     [row] = cypher(
         store,
         "MATCH (c:Chunk)-[:NEXT_CHUNK]->(d:Chunk) WHERE c.section = d.section "
@@ -81,38 +99,38 @@ def test_what_spans_two_chunks_is_lit_as_one(book: Path, store: Store) -> None:
     assert lit(reading) == [whole(store)[row["end"] - 9 : row["end"] + 9]]
 
 
-def test_a_chunk_is_named_by_its_number_or_its_id(book: Path, store: Store) -> None:
+def test_a_chunk_is_named_by_its_number_or_its_id(book: None, store: Store) -> None:
     [row] = cypher(store, "MATCH (c:Chunk {index: 3}) RETURN c.id AS id, c.text AS text")
     assert lit(read("3")) == lit(read(row["id"])) == [row["text"]]
 
 
-def test_a_section_is_named_by_its_heading_or_a_part_of_it(book: Path) -> None:
+def test_a_section_is_named_by_its_heading_or_a_part_of_it(book: None) -> None:
     [first] = lit(read("the mill"))
     assert "On day 200 Anna" in first
 
 
-@pytest.mark.parametrize("at", ["Chapter Two", "chapter II", "The Second Chapter", "CHAPTER 2."])
-def test_a_section_is_named_by_its_number_in_words_or_figures(at: str, book: Path) -> None:
+@for_each("at", ["Chapter Two", "chapter II", "The Second Chapter", "CHAPTER 2."])
+def test_a_section_is_named_by_its_number_in_words_or_figures(at: str, book: None) -> None:
     reading = read(at)
     [place] = [lines for lines in reading.lines if lines.lit]
     assert place.section == "CHAPTER 2: The Mill"
 
 
-@pytest.mark.parametrize("at", ["Chapter Nine", "Stave Two", "Chapter the Last"])
-def test_a_section_of_another_number_or_kind_is_not_meant(at: str, book: Path) -> None:
+@for_each("at", ["Chapter Nine", "Stave Two", "Chapter the Last"])
+def test_a_section_of_another_number_or_kind_is_not_meant(at: str, book: None) -> None:
     with pytest.raises(NotFound, match="has no chunk, section or passage"):
         read(at)
 
 
-def test_without_a_place_it_is_the_beginning(book: Path) -> None:
+def test_without_a_place_it_is_the_beginning(book: None) -> None:
     reading = read()
     assert reading.lines[0].start == 0
     assert lit(reading) == []
 
 
-@pytest.mark.parametrize("kind", ["summary", "detail"])
+@for_each("kind", ["summary", "detail"])
 def test_what_a_graph_says_leads_to_the_passages_that_bear_it(
-    kind: str, book: Path, store: Store
+    kind: str, book: None, store: Store
 ) -> None:
     [row] = cypher(
         store,
@@ -132,7 +150,7 @@ def test_what_a_graph_says_leads_to_the_passages_that_bear_it(
     assert told.index(row["text"].strip()) < told.index("It rests on:")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("at", "says"),
     [
         ("999999", "no chunk, section or passage '999999'. Name characters as 120-340"),
@@ -142,14 +160,14 @@ def test_what_a_graph_says_leads_to_the_passages_that_bear_it(
         ("nothing like it", "Name characters as 120-340"),
     ],
 )
-def test_a_place_that_is_not_there_is_told(at: str, says: str, book: Path) -> None:
+def test_a_place_that_is_not_there_is_told(at: str, says: str, book: None) -> None:
     with pytest.raises(NotFound) as refused:
         read(at)
     assert says in str(refused.value)
     assert run("read", "Winter", "--at", at, code=1).stderr.count("\n") <= 2
 
 
-def test_the_command_shows_the_text_and_what_is_said(book: Path) -> None:
+def test_the_command_shows_the_text_and_what_is_said(book: None) -> None:
     told = run("read", "Winter", "--at", "0-20").stdout
     assert told.startswith("Winter · CHAPTER 1: The Harbour · characters 0-")
     assert "On day 100 Anna saw a ship" in told
@@ -157,7 +175,7 @@ def test_the_command_shows_the_text_and_what_is_said(book: Path) -> None:
     assert "\x1b" not in told
 
 
-def test_programs_are_given_the_same(book: Path) -> None:
+def test_programs_are_given_the_same(book: None) -> None:
     told = json.loads(run("read", "Winter", "--at", "0-20", "--json").stdout)
     assert (told["title"], told["of"]) == ("Winter", None)
     [first, *_] = told["text"]

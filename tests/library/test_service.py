@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,8 @@ import pytest
 from database import cypher
 from endpoint import Endpoint, every, listed
 from endpoint.faults import Fault
-from fabula import Fabula, Query
-from fabula.errors import FabulaError, ModelError, SpaceError
+from fabula import Fabula
+from fabula.errors import FabulaError, ModelError, NotFound, SpaceError
 from fabula.operations.documents import remove_document, show_document
 from fabula.store import Store
 from stories import WINTER as STORY
@@ -49,13 +48,7 @@ def test_a_book_becomes_a_graph_with_every_aspect(
     assert details.calls + details.saved == math.ceil(chunks / 4)
     sections = {row["s"] for row in cypher(store, "MATCH (c:Chunk) RETURN DISTINCT c.section AS s")}
     assert sections == {f"CHAPTER {number}" for number in ("I", "II", "III", "IV", "V")}
-
-
-def test_every_summary_reaches_chunks_level_by_level_within_its_aspect(
-    online: None, story: Path, store: Store
-) -> None:
-    with Fabula() as fabula:
-        fabula.ingest(story)
+    # Every summary reaches chunks, level by level within its aspect.
     broken = cypher(
         store,
         "MATCH (s:Summary)-[r:SUMMARIZES]->(m) "
@@ -81,26 +74,18 @@ def test_the_same_input_gives_the_same_graph(online: None, story: Path, store: S
 
 
 @pytest.mark.journey
-def test_unchanged_content_costs_nothing(online: None, endpoint: Endpoint, story: Path) -> None:
+def test_content_is_built_again_if_it_or_a_setting_changes_and_costs_nothing_otherwise(
+    online: None, endpoint: Endpoint, story: Path
+) -> None:
     with Fabula() as fabula:
         fabula.ingest(story)
         calls = endpoint.calls
         [again] = fabula.ingest(story)
     assert (again.status, endpoint.calls) == ("unchanged", calls)
-
-
-def test_unchanged_content_built_another_way_is_built_again(online: None, story: Path) -> None:
-    with Fabula() as fabula:
-        fabula.ingest(story)
     with Fabula(details=1) as fabula:
-        [again] = fabula.ingest(story)
-    assert again.status == "replaced"
-    assert again.graphs == ("aspects",), "the text stays as it is"
-
-
-def test_changed_content_takes_the_place_of_the_old(online: None, story: Path) -> None:
-    with Fabula() as fabula:
-        fabula.ingest(story)
+        [otherwise] = fabula.ingest(story)
+        assert otherwise.status == "replaced"
+        assert otherwise.graphs == ("aspects",), "the text stays as it is"
         story.write_text(story.read_text() + "\n\nCHAPTER VI\n\nSpring came, and nobody told.")
         [outcome] = fabula.ingest(story)
         assert outcome.status == "replaced"
@@ -230,16 +215,46 @@ def test_the_file_is_named_whose_replies_stay_malformed(
     assert outcome.usage.calls >= 3
 
 
-def test_a_query_is_asked_as_it_is_but_for_what_is_given_beside_it(
-    online: None, story: Path
-) -> None:
-    with Fabula() as fabula:
+def test_an_empty_graph_says_what_to_do(online: None, endpoint: Endpoint) -> None:
+    with (
+        Fabula() as fabula,
+        pytest.raises(NotFound, match=r"'default' yet: .* Run `fabula ingest BOOK"),
+    ):
+        fabula.query("Who?")
+    assert endpoint.calls == 0
+
+
+def test_an_empty_collection_says_nothing_of_the_others(online: None, story: Path) -> None:
+    with Fabula(collection="novels") as fabula:
         fabula.ingest(story)
-        query = Query.of("Who walked?", fabula.settings, mode="hybrid", k=3)
-        assert len(fabula.retrieve(query)) == 3
-        assert {hit.kind for hit in fabula.retrieve(query, k=2, kinds=["chunk"])} == {"chunk"}
-        assert len(fabula.retrieve(query, k=2)) == 2
-        with pytest.raises(TypeError, match=r"has no option 'colour'"):
-            fabula.retrieve(query, colour="red")
-        with pytest.raises(FabulaError, match="is empty"):
-            fabula.retrieve(replace(query, question=" "))
+    with (
+        Fabula() as fabula,
+        pytest.raises(NotFound, match="'default' yet: add documents") as caught,
+    ):
+        fabula.query("Who?")
+    assert "novels" not in str(caught.value)
+
+
+def test_a_document_of_another_collection_is_not_asked_in_silence(
+    graph_url: str, story: Path
+) -> None:
+    with Fabula(collection="tales") as fabula:
+        fabula.ingest(story)
+        [entry] = fabula.documents()
+    other = story.with_name("other.txt")
+    other.write_text("Title: Other\n\nThe miller woke.")
+    with Fabula() as fabula:
+        fabula.ingest(other)
+        for name in (story.name, entry.id, "Winter"):
+            with pytest.raises(NotFound, match=r"no document .* in collection 'default'") as caught:
+                fabula.retrieve("Who?", document=name)
+            assert "tales" not in str(caught.value)
+
+
+def test_a_question_of_any_length_is_looked_up(graph_url: str, story: Path) -> None:
+    with Fabula(mode="hybrid") as fabula:
+        fabula.ingest(story)
+        assert fabula.retrieve(" ".join(f"word{n}" for n in range(3000)))
+        assert fabula.retrieve("猫" * 3000)
+        with pytest.raises(FabulaError, match="empty"):
+            fabula.retrieve(" ")

@@ -78,7 +78,7 @@ def text_of(story: Collection) -> str:
 
 
 @pytest.mark.journey
-@pytest.mark.parametrize(
+@for_each(
     ("until", "end", "name"),
     [
         ("Part One", "PART TWO", "the end of PART ONE"),
@@ -115,7 +115,7 @@ def test_words_that_are_printed_twice_mean_the_first_place(story: Collection) ->
     assert "(the first place that has these words)" in place.name
 
 
-@pytest.mark.parametrize("until", ["Chapter Nine", "p. 113", "no such words at all"])
+@for_each("until", ["Chapter Nine", "p. 113", "no such words at all"])
 def test_a_place_that_is_not_there_is_refused(story: Collection, until: str) -> None:
     with pytest.raises(NotFound):
         story.reading_place(until)
@@ -194,7 +194,7 @@ def test_no_mode_finds_what_comes_later(story: Collection, mode: str, until: str
         assert all(section.start < end for section in structure.outline.sections)
 
 
-@pytest.mark.parametrize("expand", ["parents", "neighbours"])
+@for_each("expand", ["parents", "neighbours"])
 def test_nothing_later_comes_with_a_hit(story: Collection, expand: str) -> None:
     end = story.reading_place("Part One").end
     hits = story.retrieve("the guns and the prisoner", until="Part One", expand=expand, k=20)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from cases import for_each
 from database import connect, name_server, wipe
 from fabula.cli import main
 from fabula.errors import NotFound
@@ -103,7 +104,7 @@ def test_what_a_program_and_a_command_do_is_in_the_audit(app: App, asker: Asker)
         revoke_key(asker, "nobody")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [{"role": "owner"}, {"days": 0}, {"tokens_a_day": -1}, {"money_a_day": 1e16}, {"keys": 1}],
 )

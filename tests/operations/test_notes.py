@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from cases import for_each
 from database import connect, name_server, wipe
 from fabula import Fabula
 from fabula.cli import main
@@ -161,7 +162,7 @@ def test_of_equal_notes_the_one_of_the_id_is_removed(fabula: Fabula) -> None:
     assert len({*again}) == 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "at", "error"),
     [
         ("Captain Reed", "", r"has these words 3 times.*\d+-\d+"),

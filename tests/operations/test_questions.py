@@ -64,6 +64,7 @@ def test_what_a_search_shows_is_opened_by_its_number(collection: Collection, run
     assert nothing.strip() == "Nothing in the graph passes these filters."
 
 
+@pytest.mark.journey
 def test_modes_are_compared_and_one_that_cannot_answer_says_why(
     collection: Collection, run: Any
 ) -> None:

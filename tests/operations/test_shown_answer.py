@@ -48,14 +48,14 @@ def without_times(value: Any) -> Any:
     return [*map(without_times, value)] if isinstance(value, list) else value
 
 
-def print_json(address: Address, *words: str, command: str = "query") -> Any:
+def print_json(address: Address) -> Any:
     env = {
         **server_variables(address),
         "FABULA_MODEL": OFFLINE,
         "FABULA_EMBEDDING_MODEL": STATIC,
         "FABULA_COLLECTION": "mine",
     }
-    result = CliRunner().invoke(main, [command, QUESTION, *words, "--json"], env=env)
+    result = CliRunner().invoke(main, ["query", QUESTION, "--json"], env=env)
     assert result.exit_code == 0, result.output
     return without_times(json.loads(result.stdout))
 
@@ -75,20 +75,6 @@ def test_an_answer_is_the_same_json_on_every_interface(it: Served, address: Addr
     assert all(each in answer["context"] for each in told["context"])
     emptied = {name: "" if name == "brief" else [] for name in LEFT_OUT_FOR_ASSISTANTS}
     assert told == answer | emptied | {"context": told["context"]}
-
-
-def test_what_a_search_found_is_the_same_json_on_every_interface(
-    it: Served, address: Address
-) -> None:
-    question: dict[str, Any] = {"question": QUESTION, "document": "Winter", "until": "50%"}
-    reply = it.client("read").post(f"{BASE}/search", json=question)
-    found = without_times(reply.json())
-    assert found["rows"] and found["place"]["until"]
-    words = ("--document", "Winter", "--until", "50%")
-    assert print_json(address, *words, command="search") == found
-    told = called(it, "search", collection="mine", k=5, **question)
-    assert told["rows"] == found["rows"][: len(told["rows"])]
-    assert without_times(told) == found | {"rows": told["rows"], "path": []}
 
 
 def test_a_saved_answer_is_shown_as_it_was(it: Served) -> None:

@@ -12,6 +12,7 @@ import httpx2
 import psutil
 import pytest
 
+from cases import for_each
 from database import connect, wipe
 from fabula.config.settings import STATIC
 from fabula.jobs.callers import PERSON
@@ -131,7 +132,7 @@ def test_a_layer_is_imported_built_exported_and_removed(it: Served, path: str) -
     assert writer.delete(f"{path}/annotations/layers/scheme").status_code == 404
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "problem"),
     [
         (b"", "x.jsonld is not JSON"),

@@ -54,13 +54,6 @@ def test_collections_are_listed_page_by_page(client: httpx2.Client) -> None:
     assert wrong.headers["content-type"] == "application/problem+json"
 
 
-def test_a_collection_without_documents_is_not_there(client: httpx2.Client) -> None:
-    for path in ("", "/documents", "/modes"):
-        answer = client.get(f"{BASE}/collections/nothing{path}")
-        assert answer.status_code == 404
-        assert answer.json()["detail"] == "There is no collection 'nothing'."
-
-
 @pytest.mark.journey
 def test_documents_are_listed_by_title_and_told_of_with_an_etag(client: httpx2.Client) -> None:
     first = client.get(f"{SHELF}/documents", params={"limit": 1}).json()
@@ -74,13 +67,6 @@ def test_documents_are_listed_by_title_and_told_of_with_an_etag(client: httpx2.C
     assert {each["kind"] for each in one.json()["layers"]} >= {"chunk"}
     again = client.get(one.request.url, headers={"If-None-Match": one.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
-
-
-def test_a_document_of_another_collection_is_not_there(client: httpx2.Client) -> None:
-    [diary] = client.get(f"{BASE}/collections/diaries/documents").json()["rows"]
-    for path in ("", "/text"):
-        assert client.get(f"{SHELF}/documents/{diary['id']}{path}").status_code == 404
-    assert client.delete(f"{SHELF}/documents/{diary['id']}").status_code == 404
 
 
 def test_the_whole_text_comes_back_as_it_was_taken_in(client: httpx2.Client) -> None:
@@ -200,19 +186,6 @@ def test_an_answer_without_a_model_costs_nothing(client: httpx2.Client) -> None:
     assert "answer" not in expected["usage"]
     unknown = {"question": "What did Elias light?", "mode": "nonsense"}
     assert client.post(f"{SHELF}/ask/cost", json=unknown).status_code == 400
-
-
-@pytest.mark.journey
-def test_modes_are_compared_and_what_they_share_is_told(client: httpx2.Client) -> None:
-    asked = {"question": "What did Elias light?", "modes": ["hybrid", "naive", "hippo"]}
-    told = client.post(f"{SHELF}/compare", json=asked).json()
-    assert [one["mode"] for one in told["answers"]] == ["hybrid", "naive", "hippo"]
-    assert "build" not in told["answers"][0]["problem"]
-    assert "'entities'" in told["answers"][2]["problem"]
-    assert all("naive" in one["modes"] for one in told["shared"])
-    assert told["shared"]
-    asked["modes"] = ["hybrid"]
-    assert client.post(f"{SHELF}/compare", json=asked).status_code == 422
 
 
 def test_what_can_be_chosen_is_told_and_nothing_secret(it: Served, client: httpx2.Client) -> None:

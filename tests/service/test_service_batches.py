@@ -14,14 +14,11 @@ from database import connect, wipe
 from endpoint import Endpoint
 from fabula.library import App
 from fabula.server import Address
+from jobs_over_http import BASE, POLL_SECONDS, until
 from served import served, server_of
 from stories import harbour_story
 
 pytestmark = pytest.mark.long
-
-BASE = "/api/v1"
-POLL_SECONDS = 0.2
-"""Poll interval of a job: a key has 600 requests a minute."""
 
 
 @pytest.fixture
@@ -53,16 +50,6 @@ def send(client: httpx2.Client, **query: str) -> dict[str, Any]:
     assert answer.status_code == 202, answer.text
     job: dict[str, Any] = answer.json()
     return job
-
-
-def until(client: httpx2.Client, id: str, *states: str) -> dict[str, Any]:
-    deadline = time.monotonic() + 240
-    while True:
-        job: dict[str, Any] = client.get(f"{BASE}/jobs/{id}").json()
-        if job["state"] in states:
-            return job
-        assert time.monotonic() < deadline, job
-        time.sleep(POLL_SECONDS)
 
 
 def test_a_job_waits_for_its_batches_and_goes_on_by_itself(

@@ -17,6 +17,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
+from cases import for_each
 from database import connect, wipe
 from fabula.config.settings import STATIC, Settings
 from fabula.errors import BadValue, NotFound
@@ -261,7 +262,7 @@ def detail(answer: httpx2.Response) -> str:
     return str(answer.json()["detail"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "body"),
     [
         (f"{SHELF}/ask", '{"question": "who", "knobs": {"a": %s}}'),
@@ -285,7 +286,7 @@ def test_json_is_nested_fifty_levels_at_most(client: httpx2.Client, path: str, b
 SEND_JSON = "/body: send JSON, with the header `Content-Type: application/json`."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "kind", "detail"),
     [
         ('{"question": "x", "mod": 1}', "json", "/body/mod: there is no such field. Did you mean "),
@@ -455,7 +456,7 @@ def test_a_page_of_a_book_takes_as_many_statements_for_many_citations_as_for_two
         shelf.read(document, ",".join(["10-15"] * 500))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "statement",
     [
         "RETURN " + "(" * 100 + "1" + ")" * 100,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ import httpx2
 import pytest
 from playwright.sync_api import expect
 
+from cases import for_each
 from chromium import browser, faults
 from database import connect, cypher, wipe
 from fabula.config.settings import STATIC
@@ -19,16 +19,14 @@ from fabula.library import App
 from fabula.operations.corrections import correct
 from fabula.operations.keys import audit
 from fabula.server import Address
+from jobs_over_http import BASE, until
 from mcp_calls import called
 from served import Served, served, server_of
 
-BASE = "/api/v1"
 TEXT = (
     "Mr. Marlow sat on deck. Hang Kurtz was ill. Marlow saw Kurtz at last. "
     "“Kurtz is ill,” said Brierly. “He is,” said Marlow to Brierly. Brierly laughed at Marlow."
 )
-
-__all__ = ["browser"]
 
 
 @pytest.fixture(scope="module")
@@ -69,17 +67,6 @@ def document_of(it: Served, collection: str) -> str:
     return entry.id
 
 
-def finish(client: httpx2.Client, job: str) -> dict[str, Any]:
-    """The job, once it is over."""
-    until = time.monotonic() + 300
-    while time.monotonic() < until:
-        found: dict[str, Any] = client.get(f"{BASE}/jobs/{job}").json()
-        if found["state"] in ("succeeded", "failed"):
-            return found
-        time.sleep(0.2)
-    raise AssertionError("the job does not end")
-
-
 def rename(old: str, to: str, **more: Any) -> dict[str, Any]:
     return {"graph": "entities", "kind": "rename", "names": [old, to], **more}
 
@@ -95,7 +82,7 @@ def test_a_decision_is_kept_followed_by_a_job_shown_and_undone(it: Served, name:
     assert answer.headers["location"] == f"{BASE}/jobs/{decided['job']}"
     assert decided["decision"]["words"] == "rename Brierly to Montague Brierly"
     assert (decided["decision"]["by"], decided["other_settings"]) == ("a test", [])
-    assert finish(client, decided["job"])["state"] == "succeeded"
+    assert until(client, decided["job"])["state"] == "succeeded"
     assert "Montague Brierly" in entities(it, name)
     assert "Brierly" in entities(it, "others"), "it is the decision of one collection"
     [shown] = client.get(f"{BASE}/collections/{name}/decisions").json()["rows"]
@@ -103,7 +90,7 @@ def test_a_decision_is_kept_followed_by_a_job_shown_and_undone(it: Served, name:
     assert shown["documents"] == [document_of(it, name)]
     undone = client.post(f"{BASE}/collections/{name}/decisions/1/undo")
     assert undone.status_code == 202
-    finish(client, undone.json()["job"])
+    until(client, undone.json()["job"])
     assert "Brierly" in entities(it, name)
     assert client.get(f"{BASE}/collections/{name}/decisions").json()["total"] == 0
     listed = client.get(f"{BASE}/collections/{name}/decisions", params={"undone": True}).json()
@@ -128,7 +115,7 @@ def test_an_assistant_corrects_and_is_told_the_job(it: Served, name: str) -> Non
     writer = Caller("ada", "Ada", "write", frozenset({name}))
     named = {"kind": "rename", "names": ["Brierly", "Montague"]}
     kept = called(it, "correct", writer, collection=name, **named)
-    assert finish(it.client("read"), kept["job"])["state"] == "succeeded"
+    assert until(it.client("read"), kept["job"])["state"] == "succeeded"
     card = called(it, "entity", writer, collection=name, name="Montague")["rows"][0]
     assert [each["words"] for each in card["corrections"]] == ["rename Brierly to Montague"]
     assert called(it, "undo_correction", writer, collection=name, number=1)["job"]
@@ -138,24 +125,15 @@ def test_an_assistant_corrects_and_is_told_the_job(it: Served, name: str) -> Non
     )
 
 
-def test_who_may_only_read_or_may_not_see_a_collection_decides_nothing(
-    it: Served, name: str
-) -> None:
-    body = rename("Brierly", "Montague")
-    assert (
-        it.client("read").post(f"{BASE}/collections/{name}/decisions", json=body).status_code == 403
-    )
-    stranger = it.client("write", ["others"])
-    assert stranger.post(f"{BASE}/collections/{name}/decisions", json=body).status_code == 404
-    assert stranger.get(f"{BASE}/collections/{name}/decisions").status_code == 404
-    assert it.client("read").get(f"{BASE}/collections/{name}/decisions").json()["total"] == 0
+def test_who_may_only_read_corrects_nothing_on_the_page(it: Served) -> None:
+    name = "others"
     page = f"/c/{name}/d/{document_of(it, name)}/entities/{entities(it, name)['Brierly']}"
     reader = it.client("read")
     assert reader.post(f"{page}/correct", data={"kind": "rename", "name": "X"}).status_code == 403
     assert "Correct it" not in reader.get(page).text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "status"),
     [
         (rename("Nobody", "Somebody"), 404),
@@ -197,7 +175,7 @@ def test_the_forms_of_the_page_work_without_a_script(it: Served, name: str) -> N
     fields = {"kind": "rename", "name": "Captain <b>Brierly</b>", "scope": "document"}
     answer = client.post(f"{book}/entities/{id}/correct", data=fields)
     assert answer.status_code == 303
-    finish(client, answer.headers["location"].rpartition("/")[2])
+    until(client, answer.headers["location"].rpartition("/")[2])
     assert entities(it, name)["Captain <b>Brierly</b>"] == id, "a new name keeps the address"
     text = client.get(f"{book}/entities/{id}").text
     assert "<b>Brierly" not in text
@@ -216,7 +194,7 @@ def test_the_forms_of_the_page_work_without_a_script(it: Served, name: str) -> N
     assert client.post(f"{book}/entities/{id}/correct", data={"kind": "merge"}).status_code == 400
 
     merged = client.post(f"{book}/entities/{id}/correct", data={"kind": "merge", "name": "Marlow"})
-    finish(client, merged.headers["location"].rpartition("/")[2])
+    until(client, merged.headers["location"].rpartition("/")[2])
     assert "Marlow" not in entities(it, name)
     for form in ("Marlow", "Mr. Marlow"):
         assert form in client.get(f"{book}/entities/{id}").text
@@ -224,7 +202,7 @@ def test_the_forms_of_the_page_work_without_a_script(it: Served, name: str) -> N
         f"{book}/entities/{id}/correct",
         data={"kind": "split", "names": ["Marlow", "Mr. Marlow"], "scope": "collection"},
     )
-    finish(client, split.headers["location"].rpartition("/")[2])
+    until(client, split.headers["location"].rpartition("/")[2])
     assert {"Marlow", "Captain <b>Brierly</b>"} <= entities(it, name).keys()
 
     undo = re.findall(r'action="([^"]*/undo)"', client.get(f"{book}/entities").text)
@@ -232,7 +210,7 @@ def test_the_forms_of_the_page_work_without_a_script(it: Served, name: str) -> N
     for path in reversed(undo):
         undone = client.post(path)
         assert undone.status_code == 303
-        finish(client, undone.headers["location"].rpartition("/")[2])
+        until(client, undone.headers["location"].rpartition("/")[2])
     assert {"Marlow", "Brierly"} <= entities(it, name).keys()
 
 

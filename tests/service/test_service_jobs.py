@@ -169,20 +169,6 @@ def test_a_job_of_a_collection_that_one_may_not_see_is_not_there(service: Served
     until(mine, id)
 
 
-def test_jobs_are_listed_page_by_page_newest_first(service: Served) -> None:
-    client = service.client("write", ["paged"])
-    begun = [begin(client, "paged", {f"{number}.txt": WINTER}) for number in range(3)]
-    for id in begun:
-        until(client, id)
-    first = client.get(f"{BASE}/jobs", params={"limit": 2}).json()
-    after = client.get(f"{BASE}/jobs", params={"limit": 2, "after": first["next"]}).json()
-    assert [one["id"] for one in (*first["rows"], *after["rows"])] == begun[::-1]
-    assert after["next"] is None
-    assert client.get(f"{BASE}/jobs", params={"state": "running"}).json()["rows"] == []
-    told = service.client("admin").get("/metrics").text
-    assert 'fabula_jobs{state="running"} 0.0' in told
-
-
 @pytest.mark.journey
 def test_graphs_are_built_and_collections_emptied_by_jobs_each_after_those_before(
     service: Served,
@@ -265,6 +251,7 @@ def test_whoever_watches_sees_the_newest_and_the_end(service: Served) -> None:
     had = {"Last-Event-ID": str(versions[-1])}
     told = events(client.get(f"{BASE}/jobs/{id}/events", headers=had))
     assert [name for name, _ in told] == ["end"]
+    assert 'fabula_jobs{state="running"} 0.0' in service.client("admin").get("/metrics").text
 
 
 def test_whoever_loses_the_key_meanwhile_sees_no_more_of_a_job(service: Served) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import openai
 import pytest
 
+from cases import for_each
 from database import connect, wipe
 from endpoint import Endpoint
 from fabula import App
@@ -169,7 +170,7 @@ def test_what_fails_is_an_error_of_openais_kind(client: openai.OpenAI, endpoint:
         )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wanted",
     [
         {"n": 2},

@@ -11,6 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from cases import for_each
 from database import connect, cypher, wipe
 from fabula.ask.answer import Answer
 from fabula.ask.notebook import show_answer
@@ -22,8 +23,6 @@ from fabula.graph.hits import describe_place
 from fabula.library import App
 from fabula.library.collection import Collection
 from fabula.server import Address
-from fabula.service.http.dependencies import Caller
-from mcp_calls import called
 from novels import CHAPTERS, COMET, HERE, PARTS, PATHS, QUESTION, novel, poem
 from served import Served, served, server_of
 
@@ -93,7 +92,7 @@ def test_a_citation_has_the_path(answer: Answer) -> None:
     assert HERE in show_answer(answer.question, answer.text, answer.quotes, [])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "at", [HERE, "BOOK NINE CHAPTER XI", "book 9, chapter eleven", "CHAPTER XI", "chapter 11"]
 )
 def test_a_chapter_is_opened_by_its_path_or_the_end_of_it(novels: Collection, at: str) -> None:
@@ -119,7 +118,7 @@ def test_a_name_of_several_places_lists_them(novels: Collection) -> None:
     ]
 
 
-@pytest.mark.parametrize("query", ["sections", "section_words", "characters"])
+@for_each("query", ["sections", "section_words", "characters"])
 def test_analysts_queries_tell_the_chapters_apart(novels: Collection, query: str) -> None:
     rows = novels.cypher(query, document="War and Peace", limit=200)
     sections = [row["section"] for row in rows if row.get("section") in PATHS]
@@ -143,17 +142,14 @@ def test_the_api_has_the_tree_of_sections(client: httpx2.Client, novels: Collect
     assert parts == PARTS
     for section in text["sections"]:
         assert text["text"][section["start"] :].startswith(section["title"])
+    path = f"{BASE}/documents/{id}/text"
+    chapter = client.get(path, params={"section": "BOOK NINE CHAPTER XI"}).json()
+    assert chapter["chunks"][0]["section"] == HERE
+    assert chapter["text"].startswith("CHAPTER XI")
+    several = client.get(path, params={"section": "CHAPTER I"})
+    assert (several.status_code, "names 17 places" in several.text) == (404, True)
     found = client.post(f"{BASE}/ask", json={"question": QUESTION, "mode": "hybrid"}).json()
     assert found["quotes"][0]["section"] == HERE
-
-
-def test_an_assistant_reads_a_chapter_by_its_path(it: Served, novels: Collection) -> None:
-    reader = Caller("ada", "Ada", "read", frozenset({"novels"}))
-    named = {"collection": "novels", "document": "War and Peace"}
-    text = called(it, "read", reader, section="BOOK NINE CHAPTER XI", **named)
-    assert text["section"] == HERE
-    assert text["text"].startswith("CHAPTER XI")
-    assert "names 17 places" in called(it, "read", reader, section="CHAPTER I", **named)
 
 
 def test_the_page_has_a_table_of_contents_as_a_tree(
@@ -173,7 +169,7 @@ def test_the_page_has_a_table_of_contents_as_a_tree(
     assert "names 17 places" in several.text
 
 
-@pytest.mark.parametrize("picture", ["trees", "network"])
+@for_each("picture", ["trees", "network"])
 def test_pictures_tell_the_chapters_apart(
     client: httpx2.Client, novels: Collection, picture: str
 ) -> None:
@@ -193,7 +189,7 @@ def test_a_citation_has_the_pages_and_lines_of_what_is_quoted(of_ships: Answer) 
     assert " · p. 114 · l" in describe_place(quote.hit, quote.matches)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("at", "begins", "ends"),
     [
         ("p. 114", "The 346th", "The 351th ship came slowly to the harbour."),
@@ -222,18 +218,13 @@ def test_the_api_has_pages_and_lines(client: httpx2.Client, novels: Collection) 
     assert [label["label"] for label in text["pages"]] == ["112", "113", "114"]
     by_label = {label["label"]: label["start"] for label in text["lines"]}
     assert text["text"][by_label["343"] :].startswith("The 343th")
+    later = client.get(f"{BASE}/documents/{id}/text", params={"section": "l. 350"}).json()
+    assert [each["label"] for each in later["pages"]] == ["114"]
+    assert [each["label"] for each in later["lines"]][:2] == ["350", "351"]
     asked = {"question": SHIPS, "mode": "hybrid", "document": id}
     found = client.post(f"{BASE}/ask", json=asked).json()
     assert found["quotes"][0]["pages"] == "114"
     assert found["hits"][0]["pages"]
-
-
-def test_an_assistant_is_told_pages_and_lines(it: Served) -> None:
-    reader = Caller("ada", "Ada", "read", frozenset({"novels"}))
-    named = {"collection": "novels", "document": "The Ships"}
-    text = called(it, "read", reader, section="l. 350", **named)
-    assert [each["label"] for each in text["pages"]] == ["114"]
-    assert [each["label"] for each in text["lines"]][:2] == ["350", "351"]
 
 
 def test_the_page_goes_to_a_printed_page_and_names_it(

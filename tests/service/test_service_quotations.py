@@ -7,11 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import anyio
 import openai
 import pytest
 from click.testing import CliRunner
-from mcp import Client
 from playwright.sync_api import expect
 
 from chromium import browser, watch
@@ -22,7 +20,7 @@ from fabula.cli import main
 from fabula.config.settings import STATIC
 from fabula.server import Address
 from fabula.service.http.dependencies import Caller
-from fabula.service.mcp import make_mcp
+from mcp_calls import called
 from served import Served, events, served, server_of
 from stories import LIGHTHOUSE
 
@@ -174,13 +172,8 @@ def test_openais_interface_lists_false_ones_and_has_all_in_an_extension(library:
 
 
 def test_an_assistant_is_told_by_mcp(library: Library) -> None:
-    async def ask() -> Any:
-        caller = Caller("ada", "Ada", "read", frozenset({"books"}))
-        async with Client(make_mcp(library.it.state, caller)) as client:
-            given = {"question": QUESTION, "collection": "books"}
-            return (await client.call_tool("ask", given)).structured_content
-
-    given = anyio.run(ask)
+    caller = Caller("ada", "Ada", "read", frozenset({"books"}))
+    given = called(library.it, "ask", caller, question=QUESTION, collection="books")
     assert statuses(given["quotations"]) == EXPECTED
     assert [each["number"] for each in given["weak_citations"]] == [1]
 

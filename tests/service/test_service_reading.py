@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
@@ -10,6 +9,7 @@ from xml.etree import ElementTree
 import httpx2
 import pytest
 
+from cases import for_each
 from database import connect, wipe
 from fabula.config.settings import STATIC
 from fabula.library import App
@@ -126,27 +126,10 @@ def test_a_passage_is_told_with_what_is_around_it(client: httpx2.Client, winter:
     for one in summaries:
         around = near(one["id"], "beside")
         assert all((at["aspect"], at["level"]) == (one["aspect"], one["level"]) for at in around)
-    foreign = path.replace("novels", "diaries")
-    assert client.get(foreign).status_code == 404
-    assert client.get(f"{foreign}/neighbours").status_code == 404
 
 
 @pytest.mark.journey
-def test_a_graph_is_sent_as_a_file(client: httpx2.Client, winter: str) -> None:
-    book = {"document": winter.rpartition("/")[2]}
-    lines = client.get(f"{SHELF}/export", params=book)
-    assert lines.headers["content-type"] == "application/x-ndjson"
-    assert "Winter.jsonl" in lines.headers["content-disposition"]
-    found = [json.loads(line) for line in lines.text.splitlines()]
-    assert {"Document", "Chunk", "Summary"} <= {
-        label for one in found if one["type"] == "node" for label in one["labels"]
-    }
-    xml = client.get(f"{SHELF}/export", params={"format": "graphml"})
-    assert ElementTree.fromstring(xml.content).tag.endswith("graphml")
-    assert client.get(f"{SHELF}/export", params={"format": "docx"}).status_code == 400
-
-
-@pytest.mark.parametrize(
+@for_each(
     ("title", "disposition"),
     [
         ("../../etc/passwd", "attachment; filename*=utf-8''etc%20passwd.jsonl"),
@@ -166,6 +149,7 @@ def test_a_file_is_named_by_a_title_that_says_no_path(
         finally:
             store.set_description(entry, "Winter", "Nobody")
     assert sent.headers["content-disposition"] == disposition
+    assert sent.headers["content-type"] == "application/x-ndjson"
 
 
 @pytest.mark.whole

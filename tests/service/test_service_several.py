@@ -6,9 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import anyio
 import pytest
-from mcp import Client
 
 from database import connect, wipe
 from endpoint import Endpoint
@@ -18,8 +16,8 @@ from fabula.errors import NotFound, SettingsError, SpaceError, StoreError
 from fabula.jobs.callers import Caller, Quotas
 from fabula.server import Address
 from fabula.service.core.errors import describe_failure
-from fabula.service.mcp import make_mcp
-from served import Served, served, server_of
+from mcp_calls import called
+from served import Served, events, served, server_of
 from stories import harbour_story
 
 BASE = "/api/v1"
@@ -69,15 +67,10 @@ def test_an_answer_names_the_collection_of_each_passage(it: Served) -> None:
 def test_an_answer_over_collections_comes_as_events(it: Served) -> None:
     client = it.client("read", NAMES)
     headers = {"Accept": "text/event-stream"}
-    text = client.post(f"{BASE}/ask", json=ASKED, headers=headers).text
-    events = {
-        lines[0].removeprefix("event: "): json.loads(lines[1].removeprefix("data: "))
-        for event in text.split("\n\n")
-        if len(lines := event.splitlines()) == 2
-    }
-    assert events["retrieval"]["collections"] == NAMES
-    assert collections_of(events["passages"]["context"]) == set(NAMES)
-    assert events["answer"]["collections"] == NAMES
+    sent = dict(events(client.post(f"{BASE}/ask", json=ASKED, headers=headers)))
+    assert sent["retrieval"]["collections"] == NAMES
+    assert collections_of(sent["passages"]["context"]) == set(NAMES)
+    assert sent["answer"]["collections"] == NAMES
 
 
 def test_the_words_that_are_cited_come_as_web_annotations(it: Served) -> None:
@@ -147,24 +140,15 @@ def test_why_a_collection_is_left_out_is_said_without_addresses() -> None:
 
 def test_an_assistant_asks_several_collections(it: Served) -> None:
     caller = Caller("ada", "Ada", "read", frozenset(NAMES))
-
-    async def ask() -> list[Any]:
-        async with Client(make_mcp(it.state, caller)) as client:
-            return [
-                await client.call_tool(tool, ASKED | {"collections": names})
-                for tool, names in (
-                    *(("ask_across", NAMES), ("search_across", NAMES)),
-                    *(("ask_across", [*NAMES, "third"]), ("ask_across", [])),
-                )
-            ]
-
-    answer, found, refused, unnamed = anyio.run(ask)
-    assert collections_of(answer.structured_content["context"]) == set(NAMES)
-    assert collections_of(found.structured_content["rows"]) == set(NAMES)
-    assert refused.is_error
-    assert "There is no collection 'third'" in refused.content[0].text
     # Without names: all that the caller may see.
-    assert collections_of(unnamed.structured_content["context"]) == set(NAMES)
+    asked: tuple[list[str], ...] = (NAMES, [])
+    for names in asked:
+        answer = called(it, "ask_across", caller, **ASKED, collections=names)
+        assert collections_of(answer["context"]) == set(NAMES)
+    found = called(it, "search_across", caller, **ASKED, collections=NAMES)
+    assert collections_of(found["rows"]) == set(NAMES)
+    refused = called(it, "ask_across", caller, **ASKED, collections=[*NAMES, "third"])
+    assert "There is no collection 'third'" in refused
 
 
 def test_a_model_name_may_be_of_several_collections(it: Served) -> None:

@@ -111,21 +111,15 @@ def test_the_options_of_the_mode_are_those_of_a_question(
     assert len(model.prompts) == 1
 
 
-def test_a_cut_answer_says_so_in_the_api(client: httpx2.Client, cut: None) -> None:
-    answer = client.post(ASK, json={"question": QUESTION}).json()
-    assert answer["answer"] == "A mirror [1], which […]"
-    assert answer["cut"] is True
-    assert "limit of tokens" in answer["warning"]
-
-
-def test_a_cut_answer_says_so_in_a_conversation(client: httpx2.Client, cut: None) -> None:
-    question = {"question": QUESTION, "conversation": "new"}
-    answer = client.post(ASK, json=question).json()
-    assert (answer["cut"], answer["kept"]) == (True, True)
-    assert "limit of tokens" in answer["warning"]
-
-
-def test_a_cut_answer_says_so_on_the_page(client: httpx2.Client, cut: None) -> None:
+def test_a_cut_answer_says_so_in_the_api_in_a_conversation_and_on_the_page(
+    client: httpx2.Client, cut: None
+) -> None:
+    asked: dict[bool | None, dict[str, str]] = {None: {}, True: {"conversation": "new"}}
+    for kept, more in asked.items():
+        answer = client.post(ASK, json={"question": QUESTION, **more}).json()
+        assert answer["answer"] == "A mirror [1], which […]"
+        assert (answer["cut"], answer["kept"]) == (True, kept)
+        assert "limit of tokens" in answer["warning"]
     streamed = events(client.post("/c/novels/ask/stream", json={"question": QUESTION}))
     assert "limit of tokens" in streamed[-1][1]["html"]
 

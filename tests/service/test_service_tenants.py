@@ -15,6 +15,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.core.result import Ok
 
+from cases import for_each
 from database import connect, wipe
 from fabula.config.settings import STATIC
 from fabula.library import App
@@ -152,7 +153,7 @@ def test_by_anothers_ids_nothing_is_found_or_changed_in_ones_own(
 def test_a_conversation_is_its_callers_alone(it: Served, theirs: dict[str, str]) -> None:
     admin = it.client("admin")
     path = f"{BASE}/collections/{OTHERS}/conversations"
-    assert admin.get(path).json()["items"] == []
+    assert admin.get(path).json()["rows"] == []
     assert admin.get(f"{path}/{theirs['conversation']}").status_code == 404
     assert admin.delete(f"{path}/{theirs['conversation']}").status_code == 404
     asked = {"question": "And then?", "conversation": theirs["conversation"]}
@@ -213,7 +214,7 @@ def test_what_a_link_of_anothers_page_leads_to_asks_nothing(it: Served) -> None:
             assert ("q=Where" in led(site, f"{book}/trees", q=asked).text) is is_asked
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "path", "body", "status"),
     [
         ("GET", "/c/{mine}/compare?q=x&modes=hybrid,{long}", None, 400),

@@ -1,0 +1,41 @@
+"""No settings of whoever runs the tests, for one test or for what the tests of a file share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from database import connect, name_server, wipe
+from fabula.config.settings import CONVENTIONAL, PREFIX
+from fabula.server import Address
+
+
+def isolate(patch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let the environment have no setting but that Fabula's files are in a folder, where we are."""
+    for name in list(os.environ):
+        if name.startswith(PREFIX) or name in CONVENTIONAL.values():
+            patch.delenv(name)
+    patch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+    patch.setenv("FABULA_HOME", str(folder / "home"))
+    patch.setenv("FABULA_CACHE_FOLDER", str(folder / "cache"))
+    # Seconds at each stop; tests/server/test_dumps.py is about them.
+    patch.setenv("FABULA_DUMPS", "false")
+    patch.chdir(folder)
+
+
+@contextmanager
+def shared_graph(address: Address, folder: Path) -> Iterator[pytest.MonkeyPatch]:
+    """Let the environment name an empty graph while it is filled for all tests of a file.
+
+    These may only read it, and none may ask for `store` or `graph_url`, which empty it.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        isolate(patch, folder)
+        name_server(patch, address)
+        with connect(address) as store:
+            wipe(store)
+        yield patch
