@@ -20,7 +20,7 @@ from fabula.load.clean import lines, one_line
 from fabula.load.headings import confirm, join_title, stated_title
 from fabula.load.left_out import count_characters
 from fabula.load.locators import without_marks
-from fabula.load.markup import elements, local_name, metadata
+from fabula.load.markup import attribute, elements, local_name, metadata
 from fabula.load.office import (
     MAX_SECTION_LEVEL,
     MAX_STYLE_CHAIN,
@@ -145,11 +145,11 @@ class _Package:
         self.numbering = _Numbering(self.part("numbering"))
         self._notes = {
             f"{kind}Reference": {
-                _attribute(note, "id"): note
+                attribute(note, "id"): note
                 for part in [self.part(f"{kind}s")]
                 if part is not None
                 for note in elements(part, kind)
-                if not _attribute(note, "type").lower().endswith("separator")
+                if not attribute(note, "type").lower().endswith("separator")
             }
             for kind in ("footnote", "endnote")
         }
@@ -289,7 +289,7 @@ class _Package:
     def _read_styles(self) -> dict[str, _Style]:
         styles = self.part("styles")
         return {
-            _attribute(style, "styleId"): _Style(
+            attribute(style, "styleId"): _Style(
                 name=_value(style, "name"),
                 based_on=_value(style, "basedOn"),
                 outline=_number(style.find("{*}pPr/{*}outlineLvl")),
@@ -455,7 +455,7 @@ class _Walk:
         frame = properties.find("{*}framePr")
         mark = properties.find("{*}rPr")
         paragraph.goes_on = (
-            frame is not None and _attribute(frame, "dropCap") in ("drop", "margin")
+            frame is not None and attribute(frame, "dropCap") in ("drop", "margin")
         ) or (
             mark is not None
             and any(mark.find(f"{{*}}{name}") is not None for name in ("del", "moveFrom"))
@@ -545,35 +545,35 @@ class _Walk:
         return next(([form] for form in forms if form in self._with_text), forms[:1])
 
     def _break(self, element: Element) -> Iterable[Element]:
-        self._text(" " if _attribute(element, "type") in ("page", "column") else "\n")
+        self._text(" " if attribute(element, "type") in ("page", "column") else "\n")
         return ()
 
     def _symbol(self, element: Element) -> Iterable[Element]:
         """A character of a font whose places are not those of Unicode, or of any other."""
         try:
-            code = int(_attribute(element, "char"), 16)
+            code = int(attribute(element, "char"), 16)
         except ValueError:
             return ()
         if 0xF000 <= code <= 0xF0FF:
-            is_greek = _attribute(element, "font").casefold() == "symbol"
+            is_greek = attribute(element, "font").casefold() == "symbol"
             self._text(SYMBOL_LETTERS.get(code - 0xF000, "") if is_greek else "")
         elif 0x20 <= code <= 0x10FFFF:
             self._text(chr(code))
         return ()
 
     def _bookmark(self, element: Element) -> Iterable[Element]:
-        if mark := bookmark_mark(_attribute(element, "name")):
+        if mark := bookmark_mark(attribute(element, "name")):
             self._mark(mark)
         return ()
 
     def _lettering(self, element: Element) -> Iterable[Element]:
         """The words of WordArt, which older Words write into an attribute."""
-        if (words := lines(_attribute(element, "string"))) and self._open:
+        if (words := lines(attribute(element, "string"))) and self._open:
             self._open[-1].after.append(Block(words))
         return ()
 
     def _simple_field(self, element: Element) -> Iterable[Element]:
-        self._fields.append(_Field(_attribute(element, "instr")))
+        self._fields.append(_Field(attribute(element, "instr")))
         self._begin_result()
         return (*element, Element("end-of-field"))
 
@@ -583,7 +583,7 @@ class _Walk:
         return ()
 
     def _field_character(self, element: Element) -> Iterable[Element]:
-        kind = _attribute(element, "fldCharType")
+        kind = attribute(element, "fldCharType")
         if kind == "begin":
             self._fields.append(_Field())
         elif kind == "separate":
@@ -609,7 +609,7 @@ class _Walk:
     def _note(self, element: Element) -> Iterable[Element]:
         if not self._open or self._open[-1].run_hidden:
             return ()
-        number, note = self._package.note(local_name(element), _attribute(element, "id"))
+        number, note = self._package.note(local_name(element), attribute(element, "id"))
         if number:
             self._open[-1].run_raised = False
             self._text(f"[{number}]")
@@ -618,14 +618,14 @@ class _Walk:
         return ()
 
     def _insert(self, element: Element) -> Iterable[Element]:
-        blocks = self._package.insertion(_attribute(element, "id"))
+        blocks = self._package.insertion(attribute(element, "id"))
         (self._open[-1].after if self._open else self.blocks).extend(blocks)
         self._list_id = ""
         return ()
 
     def _read_structured(self, element: Element) -> Iterable[Element]:
         gallery = element.find("{*}sdtPr/{*}docPartObj/{*}docPartGallery")
-        kind = "" if gallery is None else _attribute(gallery, "val")
+        kind = "" if gallery is None else attribute(gallery, "val")
         if kind == "Table of Contents" or kind.startswith("Page Numbers"):
             label = "contents" if kind == "Table of Contents" else "page numbers"
             self._package.count(label, element)
@@ -649,15 +649,15 @@ class _Numbering:
             return
         for abstract in elements(root, "abstractNum"):
             levels = {
-                _digits(_attribute(level, "ilvl")): level for level in elements(abstract, "lvl")
+                _digits(attribute(level, "ilvl")): level for level in elements(abstract, "lvl")
             }
-            self._levels[_attribute(abstract, "abstractNumId")] = levels
+            self._levels[attribute(abstract, "abstractNumId")] = levels
         for number in elements(root, "num"):
-            number_id = _attribute(number, "numId")
+            number_id = attribute(number, "numId")
             self._abstract[number_id] = _value(number, "abstractNumId")
             for override in elements(number, "lvlOverride"):
                 if start := _value(override, "startOverride"):
-                    level = _digits(_attribute(override, "ilvl"))
+                    level = _digits(attribute(override, "ilvl"))
                     self._starts[number_id, level] = _digits(start)
 
     def restart(self) -> None:
@@ -742,18 +742,13 @@ def _resolve(folder: str, target: str) -> str:
     return posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
 
 
-def _attribute(element: Element, name: str) -> str:
-    """An attribute by its local name, which has the same meaning in each namespace."""
-    return next((value for key, value in element.items() if key.rpartition("}")[2] == name), "")
-
-
 def _value(element: Element, name: str) -> str:
     child = element.find(f"{{*}}{name}")
-    return "" if child is None else _attribute(child, "val")
+    return "" if child is None else attribute(child, "val")
 
 
 def _number(element: Element | None) -> int | None:
-    value = "" if element is None else _attribute(element, "val")
+    value = "" if element is None else attribute(element, "val")
     return int(value) if value.isdecimal() else None
 
 
@@ -762,7 +757,7 @@ def _digits(value: str) -> int:
 
 
 def _switch(element: Element | None) -> bool | None:
-    return None if element is None else _attribute(element, "val").lower() not in _OFF
+    return None if element is None else attribute(element, "val").lower() not in _OFF
 
 
 def _list_level(element: Element | None) -> tuple[str, int] | None:

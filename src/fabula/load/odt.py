@@ -14,7 +14,7 @@ from fabula.load.archive import Archive
 from fabula.load.blocks import Block, Draft
 from fabula.load.headings import confirm, stated_title
 from fabula.load.left_out import count_characters
-from fabula.load.markup import Kind, blocks, elements, local_name, metadata
+from fabula.load.markup import Kind, attribute, blocks, elements, local_name, metadata
 from fabula.load.office import MAX_SECTION_LEVEL, MAX_STYLE_CHAIN, bookmark_mark, heading_style
 from fabula.load.paratext import remove_library_text
 from fabula.load.references import CONTEXT_CHARACTERS, mark_raised
@@ -103,7 +103,7 @@ def _blocks(root: Element, styles: _Styles, left_out: Counter[str]) -> tuple[Blo
         if not "".join(paragraph.itertext()).strip():
             paragraph.text = EMPTY
     for bookmark in (*elements(root, "bookmark"), *elements(root, "bookmark-start")):
-        bookmark.text = bookmark_mark(_attribute(bookmark, "name"))
+        bookmark.text = bookmark_mark(attribute(bookmark, "name"))
 
     def kind(path: Sequence[Element]) -> Kind:
         element = path[-1]
@@ -123,10 +123,10 @@ def _blocks(root: Element, styles: _Styles, left_out: Counter[str]) -> tuple[Blo
 
 def _skipped_as(element: Element, name: str, styles: _Styles) -> str | None:
     """What the text of an element is counted as if it is left out; None if it is text."""
-    style = _attribute(element, "style-name")
+    style = attribute(element, "style-name")
     if style in styles.hidden and name in ("p", "h", "span", "section", "list"):
         return "hidden text"
-    if name == "section" and _attribute(element, "display") == "none":
+    if name == "section" and attribute(element, "display") == "none":
         return "hidden text"
     if name in ("title", "desc") and "svg" in element.tag:
         return "pictures"
@@ -141,7 +141,7 @@ def _length(element: Element) -> int:
 
 def _heading_level(element: Element, name: str, styles: _Styles) -> int:
     """The level of a heading that begins a section; 0 if it is none."""
-    style = _attribute(element, "style-name")
+    style = attribute(element, "style-name")
     if name == "p" and style in styles.titles:
         return 1
     level = _level(element) if name == "h" else styles.levels.get(style, 0) if name == "p" else 0
@@ -193,7 +193,7 @@ def _mark_raised(root: Element, styles: _Styles) -> None:
     for parent in root.iter() if styles.raised else ():
         before = parent.text or ""
         for child in parent:
-            if _attribute(child, "style-name") in styles.raised and not len(child):
+            if attribute(child, "style-name") in styles.raised and not len(child):
                 child.text = mark_raised(child.text or "", before[-CONTEXT_CHARACTERS:])
             before += (child.text or " ") + (child.tail or "")
 
@@ -210,7 +210,7 @@ class _Styles:
 
     def __init__(self, roots: Sequence[Element]) -> None:
         self._parents = {
-            _attribute(style, "name"): _attribute(style, "parent-style-name")
+            attribute(style, "name"): attribute(style, "parent-style-name")
             for root in roots
             for style in elements(root, "style")
         }
@@ -220,7 +220,7 @@ class _Styles:
         self.raised: set[str] = set()
         for root in roots:
             for style in elements(root, "style"):
-                self._read(style, _attribute(style, "name"))
+                self._read(style, attribute(style, "name"))
 
     def _read(self, style: Element, name: str) -> None:
         chain = [name]
@@ -228,14 +228,14 @@ class _Styles:
             chain.append(parent)
         if "Title" in chain:
             self.titles.add(name)
-        elif level := _digit(_attribute(style, "default-outline-level")):
+        elif level := _digit(attribute(style, "default-outline-level")):
             self.levels[name] = level
         else:
             self.levels[name] = next(filter(None, map(heading_style, chain)), 0)
         for text in elements(style, "text-properties"):
-            if _attribute(text, "display") == "none":
+            if attribute(text, "display") == "none":
                 self.hidden.add(name)
-            if _attribute(text, "text-position").startswith("super"):
+            if attribute(text, "text-position").startswith("super"):
                 self.raised.add(name)
 
 
@@ -244,10 +244,5 @@ def _digit(value: str) -> int:
 
 
 def _level(heading: Element) -> int:
-    level = _attribute(heading, "outline-level")
+    level = attribute(heading, "outline-level")
     return int(level) if level.isdecimal() else 1
-
-
-def _attribute(element: Element, name: str) -> str:
-    """An attribute by its local name, which has the same meaning in each namespace."""
-    return next((value for key, value in element.items() if key.rpartition("}")[2] == name), "")
