@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from fabula.library.shown_answer import ShownAnswer
 
 from cases import for_each
 from database import name_server
@@ -19,6 +18,7 @@ from fabula import Fabula
 from fabula.cli import main
 from fabula.graph.hits import SHOWN_FIELDS
 from fabula.models import NO_ANSWER
+from fabula.operations.shown_answer import ShownAnswer
 from fabula.server import Address
 from isolation import shared_graph
 from stories import LIGHTHOUSE
