@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from fabula.export.files import escape_formula
-
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""With these a spreadsheet takes a text for a formula."""
 CAPTION = 40
 """How many characters of a node's name are shown in a table."""
 SHARED = re.compile(r"(Passage|Element)(\d*|Text)")
@@ -61,7 +61,7 @@ def format_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return rows as CSV; values that are neither text nor numbers become JSON."""
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(map(escape_formula, columns))
+    writer.writerow(map(_escape_formula, columns))
     writer.writerows([_field(value) for value in row] for row in rows)
     return lines.getvalue()
 
@@ -69,6 +69,11 @@ def format_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 def _field(value: Any) -> Any:
     """Return a value for CSV; no text in it is taken for a formula."""
     if isinstance(value, str):
-        return escape_formula(value)
+        return _escape_formula(value)
     is_plain = value is None or (isinstance(value, int | float) and not isinstance(value, bool))
     return value if is_plain else json.dumps(value, ensure_ascii=False)
+
+
+def _escape_formula(value: str) -> str:
+    """Return a text for CSV; a quotation mark stops spreadsheets from taking it for a formula."""
+    return f"'{value}" if value.startswith(FORMULAS) else value

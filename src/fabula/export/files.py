@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 FORMATS = ("jsonl", "graphml")
 GRAPHML_TYPES = {"INTEGER": "long", "FLOAT": "double", "BOOLEAN": "boolean"}
 """The types of GraphML by those of Cypher; all others become text."""
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""With these a spreadsheet takes a text for a formula."""
 NODE_LABEL, EDGE_LABEL, EDGE_WEIGHT = "node.label", "edge.label", "edge.weight"
 
 
@@ -59,11 +57,6 @@ def write_graph(
         if format == "graphml":
             return _write_graphml(exported, stream)
         return _write_json_lines(exported, stream, embeddings)
-
-
-def escape_formula(value: str) -> str:
-    """Return a text for CSV; a quotation mark stops spreadsheets from taking it for a formula."""
-    return f"'{value}" if value.startswith(FORMULAS) else value
 
 
 @contextmanager
