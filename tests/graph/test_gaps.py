@@ -433,8 +433,8 @@ def test_a_hopeless_model_fails_long_before_the_book_is_paid_for(
     assert "pieces of the graph are missing, more than a tenth" in str(outcome.error)
     assert "I can't help with that" in str(outcome.error)
     expected = int(str(outcome.error).partition(" of ")[2].split()[0])
-    # The next piece is begun while the last reply is read.
-    assert len(chats(endpoint)) <= TIMES * (expected // 10 + 1) + 1
+    # A further piece may have begun before the last reply is read.
+    assert len(chats(endpoint)) <= TIMES * (expected // 10 + 2)
 
 
 def test_a_strict_run_fails_at_the_first_gap_and_keeps_what_was_there(
