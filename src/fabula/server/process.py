@@ -253,7 +253,7 @@ def kill(pid: int) -> None:
     """Kill a process, so that it writes nothing more.
 
     Raises:
-        ServerError: It did not end within STOP_PATIENCE seconds.
+        ServerError: It did not end within STOP_SECONDS seconds.
     """
     try:
         process = psutil.Process(pid)
