@@ -101,9 +101,9 @@ def test_what_can_not_be_asked_is_refused_before_anything_streams(
     missing = client.post(ASK, json={"question": QUESTION, "document": "no such book"})
     assert missing.status_code == 404
     assert re.search(r'<p class="lead" dir="auto">[^<]*no such book', missing.text)
-    for path, body in ((ASK, {"question": QUESTION}), (COMPARE, {"question": QUESTION})):
-        wrong = client.post(path, json=body | {"nonsense": 1})
-        assert wrong.status_code == 422
+    for path, status in ((ASK, 422), (COMPARE, 400)):
+        wrong = client.post(path, json={"question": QUESTION, "nonsense": 1})
+        assert wrong.status_code == status
         assert '<p class="lead"' in wrong.text
     browsing = httpx2.Client(base_url=it.url, timeout=60)
     it.clients.append(browsing)

@@ -344,7 +344,7 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
     named |= {"published": "1900", "run": mark(other), "slice": 0, "characters": 10_000}
     # Each collection has a decision 1.
     named |= {"number": 2, "names": [mark(other)], "by": mark(other), "began": 0}
-    named |= {"from_end": True, "people": [[mark(other)]]}
+    named |= {"from_end": True, "people": [[mark(other)]], "edges": True, "replies": True}
     space = {"model": MODEL, "dimensions": DIMENSIONS, "slot": 1, "embedding": "embedding"}
     space |= {
         "next": "embedding_2",

@@ -266,6 +266,7 @@ async def compare(
         comparison = {"question": q.strip(), "modes": chosen}
         comparison |= {"document": document} if document else {}
         comparison |= {"until": until} if until else {}
+        find_operation("compare").check(comparison)
     stop = Stop()
 
     def draw() -> Response:
