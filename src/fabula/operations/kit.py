@@ -45,7 +45,6 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from pydantic.fields import FieldInfo
 
 from fabula.errors import BadValue, FabulaError, did_you_mean
-from fabula.export.cells import format_cell, format_csv
 from fabula.graph.installed import load
 from fabula.graph.reading_place import HIDES_UNREAD, MAX_PLACE
 from fabula.jobs.callers import PERSON, Caller, Role
@@ -530,6 +529,9 @@ class Operation:
 
     def to_csv(self, result: Any) -> str:
         """Return the rows of a result as CSV, with all of their fields; no cell is a formula."""
+        # A question needs no exports: it is imported where a table is written.
+        from fabula.export.cells import format_csv
+
         values = self.to_json(result)
         if "columns" in values:
             names = values["columns"]
@@ -659,6 +661,8 @@ class ShownColumn:
     def cell(self, row: Any) -> str:
         """Return the text of its cell in a row; one that is cut is on one line."""
         if isinstance(row, Mapping):
+            from fabula.export.cells import format_cell
+
             return format_cell(row[self.name])
         text, most = format_value(getattr(row, self.name)), self.max_characters
         if not most:
