@@ -130,5 +130,6 @@ def today() -> datetime.date:
 
 if __name__ == "__main__":
     os.chdir(Path(__file__).parents[1])
+    os.environ["NIGHTLY_SEED"] = str(today().toordinal())
     os.environ["TOUCHED_TESTS"] = " ".join(find_touched_tests(find_changed_files()))
     sys.exit(main(NIGHTLY_STAGES if sys.argv[1:] == ["nightly"] else STAGES))
