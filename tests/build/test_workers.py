@@ -543,9 +543,7 @@ def test_a_key_goes_to_workers_and_the_password_of_neo4j_does_not() -> None:
     settings = Settings.read(
         api_key="sk-1", base_url="http://127.0.0.1:9/v1", neo4j_password="secret", concurrency=8
     )
-    models = ModelFactory(settings)
-    sent = models.worker_settings()
-    models.close()
+    sent = settings.for_workers()
     assert sent.api_key is not None
     assert sent.api_key.get_secret_value() == "sk-1"
     assert (sent.neo4j_password.get_secret_value(), sent.neo4j_uri) == ("", None)

@@ -94,11 +94,11 @@ def test_what_another_process_spent_is_charged_by_its_models(
     together: Callable[[Budget], Budget | Budgets],
 ) -> None:
     budget = Budget(money=limit(10))
-    together(budget).charge(2, 8, {"m": Usage(1, 2, 2), "free": Usage(1, 4, 0)})
+    together(budget).charge(Usage(2, 6, 2, models={"m": Usage(1, 2, 2), "free": Usage(1, 4, 0)}))
     with budget.call(4, model="m"):
         pass
     with pytest.raises(BudgetSpent, match=r"\$11 of \$10"):
-        together(budget).charge(1, 5, {"m": Usage(1, 5, 0)})
+        together(budget).charge(Usage.of_model("m", Usage(1, 5, 0)))
     # Nothing is left for a task of another process, though calls and tokens have no limit.
     with pytest.raises(BudgetSpent, match=r"\$11 of \$10"):
         together(budget).remaining()

@@ -121,8 +121,8 @@ def test_what_cannot_be_searched_is_left_out_and_said(it: Served) -> None:
 def test_several_collections_share_what_is_left_of_a_quota(it: Served) -> None:
     quotas = Quotas(tokens_a_day=1000)
     first, second = it.state.collections(NAMES, Caller("eve", "Eve", "read", quotas=quotas))
-    with first.models._budgets.call(600):
-        assert second.models.budget_left() == (None, 400)
+    with first.models.budgets.call(600):
+        assert second.models.budgets.remaining() == (None, 400)
 
 
 def test_why_a_collection_is_left_out_is_said_without_addresses() -> None:

@@ -10,6 +10,8 @@ from fabula.build.make import make
 from fabula.build.outcome import SilentProgress
 from fabula.build.plan import Planner
 from fabula.build.values import DocumentPlan
+from fabula.config.embedding_space import name_space
+from fabula.config.recipes import make_recipes
 from fabula.config.settings import Settings
 from fabula.graph.installed import graph, graphs
 from fabula.graph.recipes import with_bases
@@ -42,10 +44,10 @@ def _build(collection: Collection, name: str) -> None:
     for entry in list(collection.documents()):
         planner = Planner(store, models, collection.name, [name])
         every = with_bases(graphs(), [name, *(each for each in entry.graphs if each in graphs())])
-        recipes = models.recipes(entry.sha256, every)
+        recipes = make_recipes(models.settings, entry.sha256, every)
         plan: DocumentPlan = planner._plan(entry, [graph(name)], recipes, {})
         [part] = make(replace(plan, strict=True), models, SilentProgress(), Meter()).parts
         # It rests on the parts that are there, and not on those that this model would make.
         below = {base: entry.graphs[base].fingerprint for base in part.record.made_from["rests_on"]}
         record = replace(part.record, made_from={**part.record.made_from, "rests_on": below})
-        store.apply([replace(part, record=record)], models.space_name)
+        store.apply([replace(part, record=record)], name_space(models.settings))

@@ -251,7 +251,7 @@ class ClusterSteps:
         self._run = uuid.uuid4().hex
         self._numbers = itertools.count()
         self._documents, self._calls = Workers(MAX_DOCUMENTS), Workers(MAX_DOCUMENTS)
-        self._settings = models.worker_settings()
+        self._settings = models.settings.for_workers()
         # A task that only reads a file asks no model.
         self._reading = self._settings.model_copy(update={"api_key": None, "base_url": None})
         _warn_of_open_network(cluster, self._settings)
@@ -341,7 +341,7 @@ class ClusterSteps:
     ) -> Document | BuiltParts:
         from fabula.build.worker_task import TaskRequest, describe_versions, run_task
 
-        calls, tokens = self._models.budget_left()
+        calls, tokens = self._models.budgets.remaining()
         is_local = self._cluster.is_local
         settings = self._reading if kind == "read" else self._settings
         # Without an endpoint nothing is waited for, and fetching would only be more work.
@@ -393,7 +393,7 @@ class ClusterSteps:
             raise failure
         if isinstance(result.error, BudgetSpent):
             # The worker knows only its own part of what was spent.
-            self._models.budget_left()
+            self._models.budgets.remaining()
         if result.error is not None:
             raise result.error
         assert result.value is not None
@@ -584,7 +584,7 @@ class Follower:
         spent = self._count(report)
         if self._progress is not None:
             self._show(report, self._progress)
-        self._models.charge(spent)
+        self._models.budgets.charge(spent)
 
     def _count(self, report: TaskReport) -> Usage:
         total = Usage()

@@ -456,6 +456,27 @@ class Settings(BaseModel):
             update["embedding_model"] = STATIC
         return self.model_copy(update=update)
 
+    def for_workers(self) -> Self:
+        """Return the settings with which another process makes parts as this one would.
+
+        They have the endpoint's key in them, and nothing of Neo4j. Their budget is not limited:
+        what is left of this process's changes all the time. They have no cache: this process's is
+        the only one.
+        """
+        key = self.endpoint_key() if self.uses_endpoint else None
+        update: dict[str, Any] = {
+            "neo4j_uri": None,
+            "neo4j_username": "neo4j",
+            "neo4j_password": SecretStr(""),
+            "collections": {},
+            "api_key": None if key is None else SecretStr(key),
+            "keyring": False,
+            "cache": False,
+            "max_calls": None,
+            "max_tokens": None,
+        }
+        return self.model_copy(update=update)
+
     @property
     def models_folder(self) -> Path:
         """The folder of the files of models that run on this machine."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from fabula.errors import BudgetSpent
 from fabula.models.usage import Usage
@@ -120,25 +119,20 @@ class Budget:
             if usage.completion_tokens:
                 self._note_reply(model, usage.completion_tokens)
 
-    def charge(
-        self, calls: int, tokens: int, models: Mapping[str, Usage] = MappingProxyType({})
-    ) -> None:
+    def charge(self, usage: Usage) -> None:
         """Charge calls that another process has made already.
-
-        Args:
-            calls: How many.
-            tokens: How many tokens they have sent and received.
-            models: The usage of each model, for a limit of money.
 
         Raises:
             BudgetSpent: They exceed the limits.
         """
+        if not usage.calls:
+            return
         with self._lock:
-            self._calls += calls
-            self._tokens += tokens
+            self._calls += usage.calls
+            self._tokens += usage.prompt_tokens + usage.completion_tokens
             if self._money_limit is not None:
                 price = self._money_limit.price
-                self._money += sum(price(model, usage) for model, usage in models.items())
+                self._money += sum(price(model, part) for model, part in usage.models.items())
                 if self._money > self._money_limit.most:
                     raise BudgetSpent(self._money_limit.refuse(self._money))
             if self._max_calls is not None and self._calls > self._max_calls:
@@ -229,9 +223,7 @@ class Budgets:
         for budget in self.each:
             budget.add(model, usage)
 
-    def charge(
-        self, calls: int, tokens: int, models: Mapping[str, Usage] = MappingProxyType({})
-    ) -> None:
+    def charge(self, usage: Usage) -> None:
         """Charge all budgets for calls that another process has made already.
 
         Raises:
@@ -240,7 +232,7 @@ class Budgets:
         error: BudgetSpent | None = None
         for budget in self.each:
             try:
-                budget.charge(calls, tokens, models)
+                budget.charge(usage)
             except BudgetSpent as spent:
                 error = error or spent
         if error is not None:
