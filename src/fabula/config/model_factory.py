@@ -21,7 +21,7 @@ from fabula.models.roles import Role
 from fabula.models.stop import Stop
 
 if TYPE_CHECKING:
-    from fabula.models import Answerer, Chat, Embedder, Guide
+    from fabula.models import Chat, Embedder, Guide
     from fabula.models.batch_options import BatchOptions
     from fabula.models.batch_rounds import BatchRounds
     from fabula.models.batched import BatchCalls
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from fabula.models.parallel import Workers
     from fabula.models.placeholders import DryRun
     from fabula.models.prices import Cost
+    from fabula.models.prompted import PromptedAnswerer
     from fabula.models.usage import Usage
 
 EMBEDDINGS = "embeddings"
@@ -347,7 +348,7 @@ class ModelFactory:
         """The embedder of passages and questions, within the budget and cached, not counted."""
         return self.counted_embedder(Meter())
 
-    def answerer(self, meter: Meter) -> Answerer:
+    def answerer(self, meter: Meter) -> PromptedAnswerer:
         """Return what writes an answer from a context."""
         from fabula.models.prompted import PromptedAnswerer
 
