@@ -73,7 +73,8 @@ def _load_embedding(name: str, folder: Path) -> TextEmbedding:
     require_fastembed(name)
     from fastembed import TextEmbedding
 
-    return _load(TextEmbedding, name, folder, _read_pooling)
+    model: TextEmbedding = _load(TextEmbedding, name, folder, _read_pooling)
+    return model
 
 
 @cache
@@ -81,7 +82,8 @@ def _load_ranker(name: str, folder: Path) -> TextCrossEncoder:
     require_fastembed(name)
     from fastembed.rerank.cross_encoder import TextCrossEncoder
 
-    return _load(TextCrossEncoder, name, folder, lambda own: {})
+    model: TextCrossEncoder = _load(TextCrossEncoder, name, folder, lambda own: {})
+    return model
 
 
 def _load(kind: Any, name: str, folder: Path, describe: Callable[[Path], dict[str, Any]]) -> Any:
