@@ -18,7 +18,6 @@ from fabula.ask.query import Query
 from fabula.ask.scope import AskedTurn, QuestionScope, known_turns
 from fabula.config.embedding_space import for_building, for_questions, name_space
 from fabula.config.model_factory import ModelFactory
-from fabula.config.recipes import make_collection_recipe, make_recipes
 from fabula.config.settings import Settings
 from fabula.errors import Changed, LoadError, NotFound, SettingsError
 from fabula.graph import Record, differences
@@ -28,12 +27,6 @@ from fabula.graph.hits import NO_LIMIT, Filters, Hit, Passage, Source
 from fabula.graph.installed import graph, graphs, refuse_without_model
 from fabula.graph.method import Graph
 from fabula.graph.reading_place import ReadingPlace
-from fabula.graph.recipes import (
-    collection_decisions,
-    complete_documents,
-    decisions_by_graph,
-    differences_of,
-)
 from fabula.graph.trace import Trace
 from fabula.library.catalogue import Documents, empty_collection_error, find_document
 from fabula.library.resources import Resources
@@ -433,6 +426,8 @@ class Collection:
 
     def stale_of(self, entries: Sequence[Entry]) -> dict[str, dict[str, list[str]]]:
         """Return the same of several documents by their ids, for as many queries as of one."""
+        from fabula.config.recipes import make_recipes
+        from fabula.graph.recipes import decisions_by_graph, differences_of
         from fabula.store.annotations import read_records
 
         installed, decisions, settings = graphs(), self.decisions(), self._building()
@@ -902,6 +897,9 @@ class Collection:
         entries: Sequence[Entry],
         collection_parts: Mapping[str, Record],
     ) -> tuple[str, ...]:
+        from fabula.config.recipes import make_collection_recipe
+        from fabula.graph.recipes import collection_decisions, complete_documents
+
         try:
             resting_on = complete_documents(graph, entries, collection_parts)
         except NotFound:
