@@ -13,7 +13,9 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -413,7 +415,12 @@ def test_a_stop_ends_workers_soon_and_counts_what_was_paid(
 
 def typed(*words: str | Path) -> subprocess.Popen[bytes]:
     """`fabula` as a terminal starts it: Ctrl-C goes to it and to all that it starts."""
-    command = [sys.executable, "-m", "fabula", *map(str, words)]
+    # Whoever runs the tests in the background has it ignored.
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from fabula.cli import run; run()"
+    )
+    command = [sys.executable, "-c", program, *map(str, words)]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
     )
@@ -440,6 +447,16 @@ def test_ctrl_c_ends_the_command_and_its_workers(
     with Fabula() as fabula:
         assert [*fabula.documents()] == []
         assert fabula.check().violations == ()
+
+
+def test_a_cluster_that_is_closed_starts_no_workers() -> None:
+    """A thread of a run that was stopped may still want to stop its tasks."""
+    with WorkerCluster(workers=1) as cluster, closing(ModelFactory(Settings())) as models:
+        for _ in range(2):
+            cluster.close()
+            for use in (cluster.connect, cluster.count_workers, partial(cluster.open_run, models)):
+                with pytest.raises(ClusterError, match="The workers were closed"):
+                    use()
 
 
 def test_what_dask_logs_while_it_closes_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:

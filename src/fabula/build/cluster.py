@@ -82,8 +82,8 @@ LOCAL_THREADS = 4
 class WorkerCluster:
     """Workers that read files and make parts: a cluster that is there, or processes of its own.
 
-    It connects when it is first used, and again when the connection was lost. Use it with `with`,
-    and share it between runs:
+    It connects when it is first used, and again when the connection was lost, until it is closed.
+    Use it with `with`, and share it between runs:
 
         with Fabula() as fabula, WorkerCluster(workers=4) as cluster:
             fabula.ingest("books/", cluster=cluster)
@@ -111,6 +111,7 @@ class WorkerCluster:
             raise _wrong_address(scheduler, error) from error
         self.workers, self.scheduler = workers, scheduler
         self._lock = threading.Lock()
+        self._is_closed = False
         self._client: Client | None = None
         self._local: LocalCluster | None = None
         self._silence = ExitStack()
@@ -129,6 +130,7 @@ class WorkerCluster:
         Workers of this process are ended.
         """
         with self._lock:
+            self._is_closed = True
             client, self._client = self._client, None
             local, self._local = self._local, None
         # Whoever still waits for a task learns here that it is over.
@@ -170,8 +172,15 @@ class WorkerCluster:
         return not self.scheduler
 
     def connect(self, *, offline: bool = False) -> Client:
-        """Return the connection, made if there is none."""
+        """Return the connection, made if there is none.
+
+        Raises:
+            ClusterError: It can't be made, or this was closed.
+        """
         with self._lock:
+            if self._is_closed:
+                # A thread that goes on after Ctrl-C would start workers that nobody ends.
+                raise ClusterError("The workers were closed while a run was under way.")
             if self._client is None or self._client.status in ("closed", "closing"):
                 with _explaining(self.name):
                     self._client = self._open(offline=offline)
@@ -658,7 +667,7 @@ def _start_local(workers: int, threads: int) -> LocalCluster:
 def _end_local(local: LocalCluster) -> None:
     """End local workers at once: one that waits for a model would not leave by itself."""
     # They hold nothing that is worth a wait: their tasks have ended, or are given up.
-    for nanny in local.workers.values():
+    for nanny in [*local.workers.values()]:
         nanny.auto_restart = False
         if nanny.pid is not None:
             with suppress(ProcessLookupError):
