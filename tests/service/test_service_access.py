@@ -418,20 +418,22 @@ def test_one_key_can_not_have_all_threads(it: Served) -> None:
     assert client.get("/api/v1/usage").status_code == 200
 
 
-def test_one_key_makes_two_exports_or_estimates_at_once(it: Served) -> None:
+def test_one_key_has_two_large_tasks_at_once_and_is_told_which(it: Served) -> None:
     client, other = it.client("write"), it.client("read")
     shelf = "/api/v1/collections/x"
     form = {"files": ("winter.txt", b"Anna walked home. Snow fell.")}
     it.state.app.collection("x").ingest_text("Anna walked home.", source="a.txt", title="Anna")
     with ExitStack() as stack:
         for _ in range(MAX_LARGE_TASKS):
-            stack.enter_context(it.state.large_task_limit.hold(name_of(client)))
+            stack.enter_context(it.state.large_task_limit.hold(name_of(client), "an export"))
         for refused in (
             client.get(f"{shelf}/export"),
             client.post(f"{shelf}/estimate", files=form),
         ):
             assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
-            assert "At most 2 exports and estimates of one key" in refused.json()["detail"]
+            assert refused.json()["detail"] == (
+                "At most 2 large tasks of one key at once. Under way: an export, an export."
+            )
         assert other.get(f"{shelf}/export").status_code != 429
     assert client.post(f"{shelf}/estimate", files=form).status_code == 200
 

@@ -161,7 +161,7 @@ def test_batches_are_refused_where_there_are_none(options: dict[str, Any]) -> No
         query = {"batch": "true"}
         answer = client.post(f"{BASE}/collections/books/documents", files=files, params=query)
         app.collection("books").ingest_text("A story of the harbour.", source="harbour.txt")
-        again = client.post(f"{BASE}/collections/books/retry", params=query)
+        again = client.post(f"{BASE}/collections/books/retry", json={"batch": True})
     for refused in (answer, again):
         assert refused.status_code == 400
         assert "response cache" in refused.json()["detail"]

@@ -175,14 +175,14 @@ def test_graphs_are_built_and_collections_emptied_by_jobs_each_after_those_befor
 ) -> None:
     client, admin = service.client("write"), service.client("admin")
     first = begin(client, "worked", {"winter.txt": WINTER}, params={"graphs": "entities"})
-    build = client.post(f"{BASE}/collections/worked/build", json={"graphs": ["communities"]})
+    build = client.post(f"{BASE}/collections/worked/build", json={"graph": "communities"})
     # It has no document yet.
     assert build.status_code in (202, 404)
     until(client, first)
-    build = client.post(f"{BASE}/collections/worked/build", json={"graphs": ["communities"]})
+    build = client.post(f"{BASE}/collections/worked/build", json={"graph": "communities"})
     job = until(client, build.json()["id"])
     assert (job["state"], len(job["items"])) == ("succeeded", 1), job
-    wrong = client.post(f"{BASE}/collections/worked/build", json={"graphs": ["nothing"]})
+    wrong = client.post(f"{BASE}/collections/worked/build", json={"graph": "nothing"})
     assert wrong.status_code == 400
     gaps = client.post(f"{BASE}/collections/worked/retry")
     again = client.post(f"{BASE}/collections/worked/reembed")
@@ -337,11 +337,10 @@ def test_one_graph_to_build_is_named(service: Served) -> None:
     client = service.client("write")
     until(client, begin(client, "built", {"winter.txt": WINTER}))
     path = f"{BASE}/collections/built/build"
-    new = client.post(path, json={"graphs": ["entities"]})
+    new = client.post(path, json={"graph": "entities"})
     assert (new.status_code, new.json()["options"]["graph"]) == (202, "entities")
-    for body, status in (({}, 400), ({"graphs": []}, 400), ({"graph": "entities"}, 422)):
-        assert client.post(path, json=body).status_code == status
-    assert client.post(path, json={"graphs": ["aspects", "entities"]}).status_code == 422
+    for body in ({}, {"graph": ""}, {"graphs": ["entities"]}):
+        assert client.post(path, json=body).status_code == 422
     until(client, new.json()["id"])
 
 

@@ -24,6 +24,10 @@ the route sends it. Its parameter `format`, if the operation has one, may be the
 
 What destroys something has the parameter `dry_run`: the command shows first what would go, and asks
 unless it was told `--yes`. Assistants are not offered it, as a text might talk them into it.
+
+What takes long returns `Work`. The service does that by a job, and answers with the job; the
+command line does it at once, and shows its progress; a program calls its `run`. Each says what it
+would do and cost, if it is asked for a dry run.
 """
 
 from __future__ import annotations
@@ -48,6 +52,8 @@ from fabula.errors import BadValue, FabulaError, did_you_mean
 from fabula.graph.installed import load
 from fabula.graph.reading_place import HIDES_UNREAD, MAX_PLACE
 from fabula.jobs.callers import PERSON, Caller, Role
+from fabula.jobs.job import Job
+from fabula.jobs.work import Work
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -389,7 +395,7 @@ class Operation:
     @property
     def needs_documents(self) -> bool:
         """Whether its collection has documents already; others may bring the first."""
-        return self.role == "read" or self.starts_job or "{document}" in self.path
+        return self.role == "read" or self.starts_job or self.is_work or "{document}" in self.path
 
     @property
     def changes(self) -> bool:
@@ -399,7 +405,14 @@ class Operation:
     @property
     def has_confirmation(self) -> bool:
         """Whether it destroys something, which a person has to confirm."""
-        return any(each.name == "dry_run" for each in self.parameters)
+        return self.method == "DELETE" and (
+            self.is_work or any(each.name == "dry_run" for each in self.parameters)
+        )
+
+    @property
+    def is_work(self) -> bool:
+        """Whether it takes long, so that the service does all of it by a job."""
+        return issubclass(self._hints["return"], Work)
 
     @property
     def is_file(self) -> bool:
@@ -441,8 +454,8 @@ class Operation:
 
     @property
     def result(self) -> type[Any]:
-        """The type of what it returns."""
-        found: type[Any] = self._hints["return"]
+        """The type of what interfaces show of it."""
+        found: type[Any] = Job if self.is_work else self._hints["return"]
         return found
 
     @cached_property

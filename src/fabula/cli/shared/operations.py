@@ -54,6 +54,10 @@ def make_commands(group: str) -> list[click.Command]:
 
 def make_command(operation: Operation, kind: type[Command] = Command, **more: Any) -> click.Command:
     """Return the command of an operation; `more` is what its kind of command takes."""
+    if operation.is_work:
+        from fabula.cli.shared.building import make_work_command
+
+        return make_work_command(operation)
 
     def run(
         settings: Settings,
@@ -98,7 +102,7 @@ def make_command(operation: Operation, kind: type[Command] = Command, **more: An
     command = settings_flags(*(name for name in names if name not in several))(run)
     for option in (
         *_list_options(operation, suffixes),
-        *(_make_option(operation, parameter) for parameter in reversed(typed)),
+        *(make_option(operation, parameter) for parameter in reversed(typed)),
     ):
         command = option(command)
     name, about = operation.command.split()[-1], operation.description
@@ -138,7 +142,8 @@ def _check_suffix(out: Path | None, suffixes: Sequence[str]) -> str:
     return out.suffix.lower() if out else ""
 
 
-def _make_option(operation: Operation, parameter: Parameter) -> Any:
+def make_option(operation: Operation, parameter: Parameter) -> Any:
+    """Return the option or the argument of a parameter."""
     about = parameter.field.description or ""
     if parameter.name in operation.positional:
         if operation.has_confirmation and parameter.name == operation.positional[-1]:
@@ -178,7 +183,7 @@ def _run(
     operation: Operation, app: App, values: dict[str, Any]
 ) -> tuple[Collection | None, list[Any]]:
     """Return the collection and the result or, of what destroys several things, that for each."""
-    asker = _make_asker(app)
+    asker = make_asker(app)
     is_confirmed = values.pop("yes", False)
     each_value = values.pop(operation.positional[-1], ()) if operation.has_confirmation else ()
     given = [values | {operation.positional[-1]: each} for each in dict.fromkeys(each_value)]
@@ -207,7 +212,7 @@ def _write_file(operation: Operation, app: App, values: dict[str, Any], out: Pat
     if not _is_typed("format"):
         values["format"] = out.name
     collection = _choose_collection(operation, app, values)
-    echo(operation.run(collection, values, _make_asker(app)).write(out))
+    echo(operation.run(collection, values, make_asker(app)).write(out))
 
 
 def _write_graph(
@@ -216,11 +221,12 @@ def _write_graph(
     """Write a file that is no table."""
     collection = _choose_collection(operation, app, values)
     write = partial(operation.writers[suffix], out)
-    written = operation.run(collection, values, _make_asker(app), write)
+    written = operation.run(collection, values, make_asker(app), write)
     echo(f"{out}: {written.nodes:,} nodes, {written.relationships:,} relations")
 
 
-def _make_asker(app: App) -> Asker:
+def make_asker(app: App) -> Asker:
+    """Return the person at this machine, who may see all."""
     from fabula.library.current_user import current_user
 
     return Asker(current_user(), app, app.collections, app.collection)
