@@ -35,7 +35,7 @@ from __future__ import annotations
 import inspect
 import re
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum, auto
@@ -437,6 +437,12 @@ class Operation:
             own.insert(names.index("document") + 1, Parameter("until", Until, ""))
         return tuple(own)
 
+    @cached_property
+    def body(self) -> type[BaseModel]:
+        """The model of what a request gives beside its path; what is unknown is refused."""
+        others = [each for each in self.offered if f"{{{each.name}}}" not in self.path]
+        return _make_model(self.name, others)
+
     def _read_parameter(self, name: str, default: Any) -> Parameter:
         annotation = self._hints[name]
         if default is inspect.Parameter.empty:
@@ -466,10 +472,7 @@ class Operation:
     @cached_property
     def _values(self) -> type[BaseModel]:
         """The model of the parameters' values, other collections by their names."""
-        declared: dict[str, Any] = {
-            each.name: (each.annotation, each.default) for each in self.parameters
-        }
-        return create_model(self.name, __config__=ConfigDict(extra="forbid"), **declared)
+        return _make_model(self.name, self.parameters)
 
     def check(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return values for all parameters, those in text read, those left out by their defaults.
@@ -552,6 +555,11 @@ class Operation:
             names = _shown_names(_row_type(self.result) if "rows" in values else self.result)
         rows = values.get("rows", [values])
         return format_csv(names, [[row[name] for name in names] for row in rows])
+
+
+def _make_model(name: str, parameters: Iterable[Parameter]) -> type[BaseModel]:
+    values: dict[str, Any] = {each.name: (each.annotation, each.default) for each in parameters}
+    return create_model(name, __config__=ConfigDict(extra="forbid"), **values)
 
 
 def operation(

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi import Path as InPath
-from pydantic import ConfigDict, create_model
 
 from fabula.jobs.callers import Caller, Role
 from fabula.jobs.estimates import Estimate
@@ -154,11 +153,9 @@ def _make_signature(operation: Operation) -> inspect.Signature:
         declared |= {each.name: _describe(each, Query) for each in others}
         defaults = {each.name: each.default for each in others if not each.is_required}
     else:
-        values: dict[str, Any] = {each.name: (each.annotation, each.default) for each in others}
-        body = create_model(operation.name, __config__=ConfigDict(extra="forbid"), **values)
-        declared[BODY] = Annotated[body, Body()]
+        declared[BODY] = Annotated[operation.body, Body()]
         if not any(each.is_required for each in others):
-            defaults[BODY] = body()
+            defaults[BODY] = operation.body()
     if operation.is_work:
         declared |= {"dry_run": DryRun, "key": Key}
         defaults |= {"dry_run": False, "key": None}
