@@ -148,8 +148,8 @@ def test_an_estimate_by_batches_is_half(options: dict[str, Any], tmp_path: Path)
         client = service.client("write")
         files = [("files", ("harbour.txt", harbour_story("slept", 4).encode()))]
         whole, half = (
-            client.post(f"{BASE}/collections/books/estimate", files=files, params=query).json()
-            for query in ({}, {"batch": "true"})
+            client.post(f"{BASE}/collections/books/documents", files=files, params=query).json()
+            for query in ({"dry_run": "true"}, {"dry_run": "true", "batch": "true"})
         )
     assert half["money"] == pytest.approx(whole["money"] / 2)
 

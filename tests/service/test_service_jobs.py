@@ -85,7 +85,7 @@ def test_what_a_reader_left_out_is_shown(service: Served) -> None:
     contents = "".join(f"Chapter {n}. The Lamp of the Harbour . . . . {n}\n" for n in range(1, 30))
     book = f"CONTENTS\n\n{contents}\n{LIGHTHOUSE}\n\nEnd of Project Gutenberg's The Lighthouse\n"
     form = [("files", ("book.txt", book.encode()))]
-    estimate = client.post(f"{BASE}/collections/cut/estimate", files=form).json()
+    estimate = client.post(f"{BASE}/collections/cut/documents?dry_run=true", files=form).json()
     id = begin(client, "cut", {"book.txt": book})
     [item] = until(client, id)["items"]
     assert set(item["left_out"]) == {"contents", "licence"}
@@ -126,12 +126,10 @@ def test_a_text_is_a_document_too(service: Served) -> None:
 def test_what_it_would_cost_is_told_before_and_nothing_is_sent_twice(service: Served) -> None:
     client, other = service.client("write"), service.client("write")
     form = [("files", ("winter.txt", WINTER.encode()))]
-    told = client.post(f"{BASE}/collections/planned/estimate", files=form).json()
+    told = client.post(f"{BASE}/collections/planned/documents?dry_run=true", files=form).json()
     assert [one["status"] for one in told["items"]] == ["added"]
     assert (told["calls"], told["money"]) == (0, 0.0)
     assert books(client, "planned") == {}
-    dry = send(client, "planned", {"winter.txt": WINTER}, params={"dry_run": True})
-    assert (dry.status_code, dry.json()["items"]) == (200, told["items"])
     named = {"uploads": [{"sha256": one["sha256"], "name": one["name"]} for one in told["uploads"]]}
     # They are whose they are, though their digest is known.
     assert other.post(f"{BASE}/collections/planned/documents", json=named).status_code == 404

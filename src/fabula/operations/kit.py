@@ -36,13 +36,13 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import KW_ONLY, dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum, auto
 from functools import cache, cached_property, wraps
 from importlib.metadata import EntryPoint, entry_points
 from operator import attrgetter
-from types import MappingProxyType, NoneType
+from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
@@ -300,13 +300,17 @@ class FileResult:
     write: Callable[[Path], str]
 
 
+def _undeclared(*_: Any) -> Any:
+    raise AssertionError("the operation decorates no function yet")
+
+
 @dataclass(frozen=True)
 class Operation:
     """A function of a collection or of the library, and where and to whom it is offered.
 
+    It decorates the function: `@operation("/collections/{collection}/check", group="Checks")`.
+
     Attributes:
-        function: The function; its first parameter is a Collection, or an Asker where it is about
-            no single collection.
         path: Its path under `/api/v1`, with `{collection}` and with parameters that are in it.
         role: What its caller must be allowed to do. One of the role admin that is about no single
             collection is for those who may do everything in all of them.
@@ -339,31 +343,57 @@ class Operation:
         writers: Functions that write other files than tables, by the suffixes of their names. They
             get the path, and then what the operation gets.
         examples: Command lines, without the name of the program.
+        function: The function; its first parameter is a Collection, or an Asker where it is about
+            no single collection.
     """
 
-    function: Callable[..., Any]
     path: str
-    role: Role
-    method: str
-    status: int
+    _: KW_ONLY
     group: str
-    positional: Sequence[str]
-    hides_unread: bool
-    is_large: bool
-    is_query: bool
-    is_question: bool
-    max_body_bytes: int
-    is_public: bool
-    has_screen: bool
-    has_tool: bool
-    is_recorded: bool
-    command: str
-    has_command: bool
-    has_route: bool
-    options: Sequence[Parameter]
-    starts_job: bool
-    writers: Mapping[str, Callable[..., Written]]
-    examples: Sequence[str]
+    role: Role = "read"
+    method: str = "GET"
+    status: int = 200
+    positional: Sequence[str] = ()
+    hides_unread: bool = False
+    is_large: bool = False
+    is_query: bool = False
+    is_question: bool = False
+    max_body_bytes: int = MAX_BODY_BYTES
+    is_public: bool = False
+    has_screen: bool = True
+    has_tool: bool = True
+    is_recorded: bool = True
+    command: str = ""
+    has_command: bool = True
+    has_route: bool = True
+    options: Sequence[Parameter] = ()
+    starts_job: bool = False
+    writers: Mapping[str, Callable[..., Written]] = field(default_factory=dict)
+    examples: Sequence[str] = ()
+    function: Callable[..., Any] = _undeclared
+
+    def __call__(self, function: Function) -> Function:
+        """Declare a function as this operation, and have it check its values."""
+        signature = inspect.signature(function)
+        declared = replace(
+            self,
+            function=function,
+            has_tool=self.has_tool and "dry_run" not in signature.parameters,
+            command=self.command or function.__name__.replace("_", "-"),
+        )
+
+        @wraps(function)
+        def checked(*given: Any, **named: Any) -> Any:
+            first, *values = signature.bind(*given, **named).arguments.items()
+            own = dict(values)
+            own |= own.pop("options") if self.options and "options" in own else {}
+            result = function(first[1], **declared.check_own(own))
+            if self.starts_job:
+                build_now(first[1], result.build)
+            return result
+
+        setattr(checked, ATTRIBUTE, declared)
+        return cast(Function, checked)
 
     @property
     def name(self) -> str:
@@ -562,75 +592,8 @@ def _make_model(name: str, parameters: Iterable[Parameter]) -> type[BaseModel]:
     return create_model(name, __config__=ConfigDict(extra="forbid"), **values)
 
 
-def operation(
-    path: str,
-    *,
-    group: str,
-    role: Role = "read",
-    method: str = "GET",
-    status: int = 200,
-    positional: Sequence[str] = (),
-    hides_unread: bool = False,
-    is_large: bool = False,
-    is_query: bool = False,
-    is_question: bool = False,
-    max_body_bytes: int = MAX_BODY_BYTES,
-    is_public: bool = False,
-    has_screen: bool = True,
-    has_tool: bool = True,
-    is_recorded: bool = True,
-    command: str = "",
-    has_command: bool = True,
-    has_route: bool = True,
-    options: Sequence[Parameter] = (),
-    starts_job: bool = False,
-    writers: Mapping[str, Callable[..., Written]] = MappingProxyType({}),
-    examples: Sequence[str] = (),
-) -> Callable[[Function], Function]:
-    """Declare a function as an operation; see `Operation` for the arguments."""
-
-    def declare(function: Function) -> Function:
-        signature = inspect.signature(function)
-        declared = Operation(
-            function,
-            path,
-            role,
-            method,
-            status,
-            group,
-            positional,
-            hides_unread,
-            is_large,
-            is_query,
-            is_question,
-            max_body_bytes,
-            is_public,
-            has_screen,
-            has_tool and "dry_run" not in signature.parameters,
-            is_recorded,
-            command or function.__name__.replace("_", "-"),
-            has_command,
-            has_route,
-            options,
-            starts_job,
-            writers,
-            examples,
-        )
-
-        @wraps(function)
-        def checked(*given: Any, **named: Any) -> Any:
-            first, *values = signature.bind(*given, **named).arguments.items()
-            own = dict(values)
-            own |= own.pop("options") if options and "options" in own else {}
-            result = function(first[1], **declared.check_own(own))
-            if starts_job:
-                build_now(first[1], result.build)
-            return result
-
-        setattr(checked, ATTRIBUTE, declared)
-        return cast(Function, checked)
-
-    return declare
+operation = Operation
+"""The decorator of a function that is an operation."""
 
 
 def build_now(collection: Collection, build: Build) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 from anyio import to_thread
@@ -16,7 +15,6 @@ from fabula.jobs.idempotency import Idempotency
 from fabula.jobs.job import Item, Job
 from fabula.jobs.start import IngestOptions, begin_ingest, estimate, text_item
 from fabula.jobs.uploads import Upload, label
-from fabula.library.collection import Collection
 from fabula.operations.shown_answer import format_json
 from fabula.service.api.jobs import respond_accepted
 from fabula.service.core.errors import Problem
@@ -117,7 +115,9 @@ async def add_documents(
     """Start a job that reads files or a text, and builds their graphs.
 
     A file with the name of a document replaces that document, unless it is the same file. ZIP
-    archives are unpacked. Send several files in one form.
+    archives are unpacked. Send several files in one form. With `dry_run` the cost is estimated, and
+    the files are stored for 24 hours: the request that adds them then names them in `uploads`, and
+    need not send them again.
     """
     items, uploads, body_graphs = await _receive(request, state, caller)
     choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild, batch)
@@ -125,54 +125,15 @@ async def add_documents(
 
     def answer() -> Response:
         if dry_run:
-            expected = _estimate(state, caller, collection, items, choice, uploads)
+            state.uploads.lend(caller, uploads)
+            with state.large_task_limit.hold(caller.id, "an estimate"):
+                expected = estimate(state.uploads, collection, items, choice, files=uploads)
             return Response(format_json(expected), media_type="application/json")
         return respond_accepted(
             begin_ingest(state.jobs, caller, collection, items, choice, idempotency)
         )
 
     return await to_thread.run_sync(answer)
-
-
-@router.post(
-    "/collections/{collection}/estimate",
-    summary="Estimate the cost of documents",
-    openapi_extra=BODY,
-)
-@declare(takes_files=True)
-async def estimate_documents(
-    request: Request,
-    state: State,
-    collection: VisibleCollection,
-    caller: Writer,
-    graphs: Graphs = None,
-    rebuild: bool = False,
-    batch: Batch = False,
-) -> Estimate:
-    """Estimate the cost of documents, and store the files for 24 hours.
-
-    The request that adds them then names them in `uploads`, and need not send them again.
-    """
-    items, uploads, body_graphs = await _receive(request, state, caller)
-    choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild, batch)
-
-    def answer() -> Estimate:
-        state.uploads.lend(caller, uploads)
-        return _estimate(state, caller, collection, items, choice, uploads)
-
-    return await to_thread.run_sync(answer)
-
-
-def _estimate(
-    state: ServiceState,
-    caller: Caller,
-    collection: Collection,
-    items: Sequence[Item],
-    choice: IngestOptions,
-    uploads: Sequence[Upload],
-) -> Estimate:
-    with state.large_task_limit.hold(caller.id, "an estimate"):
-        return estimate(state.uploads, collection, items, choice, files=uploads)
 
 
 async def _receive(
