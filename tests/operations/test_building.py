@@ -18,7 +18,7 @@ from fabula.jobs.estimates import Estimate
 from fabula.library import App
 from fabula.operations.building import build_graph, fill_gaps, remove_collection
 from fabula.operations.kit import find_operation
-from fabula.operations.shown_answer import as_json
+from fabula.operations.shown_answer import to_json
 from fabula.server import Address
 from jobs_over_http import until
 from mcp_calls import called
@@ -65,7 +65,7 @@ def test_what_work_would_do_is_the_same_everywhere(
     shown = client.request(operation.method, path, params={"dry_run": True}, **sent)
     assert shown.status_code == 200, shown.text
     work = operation.run(it.state.app.collection("novels"), values, it.asker)
-    expected = as_json(work.estimate())
+    expected = to_json(work.estimate())
     assert without_times(shown.json()["items"]) == without_times(expected["items"])
     printed = run(command, *values.values(), "--dry-run", "--json")
     assert without_times(json.loads(printed.stdout)) == without_times(expected["items"])

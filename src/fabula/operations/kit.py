@@ -725,15 +725,15 @@ def _shown_names(row: type[Any]) -> list[str]:
 
 def _columns(row: type[Any]) -> Iterator[ShownColumn]:
     hints = typing.get_type_hints(row, include_extras=True)
-    for field in fields(row):
-        parts = typing.get_args(hints[field.name])
+    for each in fields(row):
+        parts = typing.get_args(hints[each.name])
         marks = [part for part in parts if isinstance(part, Column)]
         mark = marks[0] if marks else Column()
         if mark.is_shown:
-            types = {hints[field.name], *parts, *(a for p in parts for a in typing.get_args(p))}
+            types = {hints[each.name], *parts, *(a for p in parts for a in typing.get_args(p))}
             is_right = mark.is_right or bool(types & {int, float})
-            title = mark.title or in_words(field.name)
-            yield ShownColumn(field.name, title, mark.opens, is_right, mark.max_characters)
+            title = mark.title or in_words(each.name)
+            yield ShownColumn(each.name, title, mark.opens, is_right, mark.max_characters)
 
 
 def in_words(name: str) -> str:

@@ -245,12 +245,10 @@ def _estimate(
 
 def _print_json(outcomes: Sequence[Outcome]) -> None:
     """Print outcomes as JSON, and exit with 75 if documents wait, else with 1 if some failed."""
-    from pydantic import TypeAdapter
-
     from fabula.jobs.estimates import ShownOutcome
+    from fabula.operations.shown_answer import to_json
 
-    shown = [ShownOutcome.of(outcome) for outcome in outcomes]
-    print_json(TypeAdapter(list[ShownOutcome]).dump_python(shown, mode="json"))
+    print_json([to_json(ShownOutcome.of(outcome)) for outcome in outcomes])
     if any(outcome.status == "waiting" for outcome in outcomes):
         raise click.exceptions.Exit(WAITING_CODE)
     _exit_if_failed(outcomes)
