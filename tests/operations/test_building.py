@@ -64,8 +64,7 @@ def test_what_work_would_do_is_the_same_everywhere(
     sent = {"json": values} if operation.has_body else {}
     shown = client.request(operation.method, path, params={"dry_run": True}, **sent)
     assert shown.status_code == 200, shown.text
-    work = operation.run(it.state.app.collection("novels"), values, it.asker)
-    expected = to_json(work.estimate())
+    expected = to_json(operation.plan(it.state.app.collection("novels"), values).estimate())
     assert without_times(shown.json()["items"]) == without_times(expected["items"])
     printed = run(command, *values.values(), "--dry-run", "--json")
     assert without_times(json.loads(printed.stdout)) == without_times(expected["items"])

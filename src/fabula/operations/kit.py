@@ -564,6 +564,11 @@ class Operation:
             collection = collection.as_read(checked["document"], checked.pop("until"))
         return function(collection, **checked)
 
+    def plan(self, collection: Collection, values: Mapping[str, Any]) -> Work:
+        """Return the work that an operation of work is, for values as `run` takes them."""
+        work: Work = self.function(collection, **self.check(values))
+        return work
+
     def without_limit(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return values for a file, which has as many rows as `limit` allows."""
         most = {each.name: each.bounds["le"] for each in self.parameters if each.name == "limit"}

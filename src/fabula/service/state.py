@@ -24,7 +24,7 @@ from fabula.jobs.queue import Jobs
 from fabula.jobs.recipes import Recipes
 from fabula.jobs.runner import JobServices, Runner
 from fabula.jobs.uploads import Uploads
-from fabula.jobs.work import BuildWork, Work
+from fabula.jobs.work import BuildWork
 from fabula.library import App
 from fabula.library.collection import Collection
 from fabula.models.budget import Budget
@@ -296,14 +296,14 @@ class ServiceState:
             FabulaError: What the operation raises; TooManyRequests if the caller has too many large
                 tasks.
         """
+        if operation.is_work and collection:
+            return self.jobs.begin(caller, operation.plan(collection, values), idempotency)
         with ExitStack() as held:
             if operation.is_large:
                 held.enter_context(self.large_task_limit.hold(caller.id, operation.command))
             if operation.is_query:
                 held.enter_context(self.query_turn())
             result = operation.run(collection, values, self.asker(caller, stop))
-        if isinstance(result, Work):
-            return self.jobs.begin(caller, result, idempotency)
         if operation.changes and operation.is_recorded and not values.get("dry_run"):
             document = getattr(result, "document", values.get("document", ""))
             target = "/".join(filter(None, (collection.name if collection else "", document)))
@@ -324,8 +324,7 @@ class ServiceState:
     ) -> Estimate:
         """Return what an operation that is work would do and cost. Raises as `run_operation`."""
         with self.large_task_limit.hold(caller.id, "an estimate"):
-            work: Work = operation.run(collection, values, self.asker(caller))
-            return work.estimate()
+            return operation.plan(collection, values).estimate()
 
     @contextmanager
     def query_turn(self) -> Iterator[None]:

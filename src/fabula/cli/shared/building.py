@@ -13,7 +13,7 @@ import click
 from fabula.cli.shared.batch_flags import WAITING_CODE, batch_flags, show_waiting
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_collection, open_for_reading
-from fabula.cli.shared.operations import make_asker, make_option
+from fabula.cli.shared.operations import make_option
 from fabula.cli.shared.options import EMBEDDING, GRAPH, WRITING, settings_flags
 from fabula.cli.shared.progress import BuildProgress, describe_subject
 from fabula.cli.shared.screen import echo, notice_offline, print_json, show_skipped
@@ -126,8 +126,7 @@ def make_work_command(operation: Operation) -> click.Command:
         values = {name: value for name, value in values.items() if value not in (None, ())}
 
         def work(collection: Collection, /, **options: Unpack[BuildOptions]) -> Sequence[Outcome]:
-            asker = make_asker(collection.app)
-            return operation.run(collection, values, asker).run(**options)
+            return operation.plan(collection, values).run(**options)
 
         if asks_models:
             notice_offline(settings)

@@ -183,7 +183,7 @@ def _run(
     operation: Operation, app: App, values: dict[str, Any]
 ) -> tuple[Collection | None, list[Any]]:
     """Return the collection and the result or, of what destroys several things, that for each."""
-    asker = make_asker(app)
+    asker = _make_asker(app)
     is_confirmed = values.pop("yes", False)
     each_value = values.pop(operation.positional[-1], ()) if operation.has_confirmation else ()
     given = [values | {operation.positional[-1]: each} for each in dict.fromkeys(each_value)]
@@ -212,7 +212,7 @@ def _write_file(operation: Operation, app: App, values: dict[str, Any], out: Pat
     if not _is_typed("format"):
         values["format"] = out.name
     collection = _choose_collection(operation, app, values)
-    echo(operation.run(collection, values, make_asker(app)).write(out))
+    echo(operation.run(collection, values, _make_asker(app)).write(out))
 
 
 def _write_graph(
@@ -221,12 +221,11 @@ def _write_graph(
     """Write a file that is no table."""
     collection = _choose_collection(operation, app, values)
     write = partial(operation.writers[suffix], out)
-    written = operation.run(collection, values, make_asker(app), write)
+    written = operation.run(collection, values, _make_asker(app), write)
     echo(f"{out}: {written.nodes:,} nodes, {written.relationships:,} relations")
 
 
-def make_asker(app: App) -> Asker:
-    """Return the person at this machine, who may see all."""
+def _make_asker(app: App) -> Asker:
     from fabula.library.current_user import current_user
 
     return Asker(current_user(), app, app.collections, app.collection)
