@@ -512,7 +512,8 @@ class Operation:
         """
         names = [parameter.name for parameter in self.parameters]
         if unknown := [name for name in values if name not in names]:
-            hint = did_you_mean(unknown[0], names, f"There are: {', '.join(names)}.")
+            known = f"There are: {', '.join(names)}." if names else "It has none."
+            hint = did_you_mean(unknown[0], names, known)
             raise BadValue(f"{self.name} has no parameter {unknown[0]!r}. {hint}")
         try:
             checked = self._values(**values)
