@@ -66,7 +66,6 @@ class Server:
         self.app = app
         self.serving: Serving = app.settings.table(TABLE)
         self.audit = Changes()
-        self.forgotten: list[str] = []
         self.uploads = Uploads(app, self.serving.uploads)
         self.jobs = Jobs(app, Recipes(app, self.uploads), self.audit)
         settings = app.settings
@@ -76,7 +75,6 @@ class Server:
             self.jobs,
             self.uploads,
             Ledger(app.connect(), lambda _: None, settings, settings.cache_folder),
-            self.forgotten.append,
             outage=lambda: None,
             is_asked=lambda: False,
         )
