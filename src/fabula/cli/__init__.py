@@ -28,14 +28,11 @@ COMMANDS = {
     "init": "Set Fabula up: a model, a key, a folder of books.",
     "demo": "Build graphs of a story that comes with Fabula, and ask a question.",
     "ingest": "Build graphs of books: files and folders.",
-    "build": "Build a graph for documents that are in the collection.",
     "query": "Answer a question from the graph, with citations.",
     "chat": "Ask a series of questions that may refer to each other.",
     "read": "Read the text around a citation, a section or a passage.",
     "history": "List the questions that you asked, show or repeat one.",
     "cite": "Print documents as BibTeX or CSL-JSON.",
-    "remove-collection": "Remove all documents of a collection.",
-    "reembed": "Embed a collection again with another model.",
     "cypher": "Run a Cypher query: one that comes with Fabula, or your own.",
     "annotations": "Import, export, list or remove annotations of a document.",
     "notes": "Note or highlight words of a document; search and export notes.",
@@ -52,8 +49,8 @@ COMMANDS = {
 }
 """The commands with a line of help each, so that listing them imports none of them."""
 OFTEN = (
-    *("search", "compare", "list", "show", "entities", "entity", "correct", "recap", "rename"),
-    *("remove", "drop", "check", "export"),
+    *("build", "retry", "search", "compare", "list", "show", "entities", "entity", "correct"),
+    *("recap", "rename", "remove", "drop", "remove-collection", "reembed", "check", "export"),
 )
 """Operations that stand among the commands, after `cite`."""
 GROUP = "fabula.commands"

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from fabula.models.batched import BatchCalls
     from fabula.models.cache import ReplyCache
     from fabula.models.endpoint.endpoint import Endpoint
-    from fabula.models.limiter import CallLeases
     from fabula.models.parallel import Workers
     from fabula.models.placeholders import DryRun
     from fabula.models.prices import Cost
@@ -85,21 +84,17 @@ class ModelFactory:
     Args:
         settings: They name the models, the endpoint and the limits.
         budget: What may be spent, in place of the settings' limits; several may share one.
-        leases: Bound the calls of several processes together.
     """
 
-    def __init__(
-        self, settings: Settings, budget: Budget | None = None, leases: CallLeases | None = None
-    ) -> None:
+    def __init__(self, settings: Settings, budget: Budget | None = None) -> None:
         self.settings = settings
         """The settings that the models are named by."""
         self.budgets = Budgets((budget or Budget(settings.max_calls, settings.max_tokens),))
         """What may be spent."""
         self.counter: UsageCounter | None = None
         """Counts all calls that builds make with this factory, beside the builds' own meters."""
-        self._opened = OpenedModels(settings, leases)
+        self._opened = OpenedModels(settings)
         self._purpose = BUILD
-        self._given_cache: ReplyCache | None = None
         self._dry_run: DryRun | None = None
 
     def view(
@@ -109,7 +104,6 @@ class ModelFactory:
         stop: Stop | None = None,
         budget: Budget | None = None,
         counter: UsageCounter | None = None,
-        cache: ReplyCache | None = None,
         settings: Settings | None = None,
         dry_run: DryRun | None = None,
     ) -> ModelFactory:
@@ -124,7 +118,6 @@ class ModelFactory:
             budget: What the view may spend, within what this factory may. A view of a view is held
                 to both budgets.
             counter: Counts the calls of builds.
-            cache: Where replies are found and saved, in the place of the cache in a file.
             settings: Settings in the place of the factory's. They name another embedder at the same
                 endpoint or on this machine, and are otherwise the same.
             dry_run: No model is asked: placeholders reply for them.
@@ -135,7 +128,6 @@ class ModelFactory:
         if budget is not None:
             view.budgets = Budgets((budget, *self.budgets.each))
         view.counter = counter or self.counter
-        view._given_cache = cache or self._given_cache
         view._dry_run = dry_run or self._dry_run
         return view
 
@@ -239,7 +231,7 @@ class ModelFactory:
     @property
     def cache(self) -> ReplyCache | None:
         """The cache of replies, opened when a call first needs it; None if there is to be none."""
-        return self._given_cache or self._opened.cache
+        return self._opened.cache
 
     @property
     def _endpoint(self) -> Endpoint:

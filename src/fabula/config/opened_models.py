@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from fabula.models.batch_store import BatchStore
     from fabula.models.cache import ResponseCache
     from fabula.models.endpoint.endpoint import Endpoint
-    from fabula.models.limiter import CallLeases
 
 OFFLINE_THREADS = 1
 """Extraction and static vectors compute and do not wait: more threads would only take turns."""
@@ -24,15 +23,10 @@ the calls of the next ones fill the gaps."""
 
 
 class OpenedModels:
-    """Opens each thing when it is first used, and closes all. Safe to share between threads.
+    """Opens each thing when it is first used, and closes all. Safe to share between threads."""
 
-    Args:
-        settings: They name the endpoint, the limits and the folders.
-        leases: Bound the calls of several processes together.
-    """
-
-    def __init__(self, settings: Settings, leases: CallLeases | None = None) -> None:
-        self._settings, self._leases = settings, leases
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
         remote = settings.uses_endpoint
         self.build_workers = Workers(settings.concurrency if remote else OFFLINE_THREADS)
         # Questions have threads of their own: behind a build, they would wait for all its calls.
@@ -58,7 +52,7 @@ class OpenedModels:
                 self.opened_endpoint = Endpoint(
                     settings.base_url,
                     settings.endpoint_key(),
-                    Limiter(settings.concurrency, self._leases),
+                    Limiter(settings.concurrency),
                     RetryPolicy(settings.timeout, settings.attempts),
                     self.cache,
                 )

@@ -459,17 +459,16 @@ class Settings(BaseModel):
     def for_workers(self) -> Self:
         """Return the settings with which another process makes parts as this one would.
 
-        They have the endpoint's key in them, and nothing of Neo4j. Their budget is not limited:
-        what is left of this process's changes all the time. They have no cache: this process's is
-        the only one.
+        This process answers what they want of an endpoint: so they have no address and no key of
+        it, no budget and no cache, and nothing of Neo4j.
         """
-        key = self.endpoint_key() if self.uses_endpoint else None
         update: dict[str, Any] = {
             "neo4j_uri": None,
             "neo4j_username": "neo4j",
             "neo4j_password": SecretStr(""),
             "collections": {},
-            "api_key": None if key is None else SecretStr(key),
+            "base_url": None,
+            "api_key": None,
             "keyring": False,
             "cache": False,
             "max_calls": None,
