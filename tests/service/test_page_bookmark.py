@@ -223,7 +223,7 @@ def test_an_answer_says_what_was_read(chromium: Browser, story: BookService) -> 
 def test_the_page_is_drawn_up_to_a_place_without_scripts(story: BookService) -> None:
     client = story.it.client()
     at = {"until": str(story.end)}
-    for path in ("trees", "trees/picture", "entities", "entities/picture"):
+    for path in ("trees", "pictures/trees/frame", "entities", "pictures/network/frame"):
         assert LATER.search(client.get(f"{story.read}/{path}").text), path
         reply = client.get(f"{story.read}/{path}", params=at)
         assert reply.status_code == 200

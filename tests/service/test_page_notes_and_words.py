@@ -440,7 +440,7 @@ def test_a_person_without_a_shell_adds_corrects_asks_annotates_exports_and_remov
         page.get_by_role("button", name="Open the new collection").click()
         page.get_by_role("link", name="Adding a book").click()
         page.set_input_files("#files", book)
-        page.get_by_role("button", name="Estimate the cost").click()
+        page.get_by_role("button", name="Continue").click()
         page.wait_for_url("**/add?batch=*")
         page.locator("input[name=graphs][value=entities]").check()
         page.get_by_role("button", name=re.compile("^(Add|Agree and add)")).click()

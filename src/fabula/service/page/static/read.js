@@ -1,6 +1,6 @@
 // Reading: scroll to citations, update the margin, and offer actions for selected text.
 
-import { bookmarks, fetchPart, isFree, make, tell } from "./shell.js";
+import { bookmarks, fetchPart, isFree, make, reading, tell } from "./shell.js";
 
 const desk = document.querySelector(".desk");
 const book = desk.querySelector(".book");
@@ -9,6 +9,8 @@ const marks = [...book.querySelectorAll("mark[id]")];
 const sections = [...book.querySelectorAll("section[data-section]")];
 const paragraphs = [...book.querySelectorAll("[data-at]")];
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+reading.set(desk.dataset.collection, desk.dataset.document);
 
 // The list of sections is a column on a wide screen, and folded on a narrow one.
 if (matchMedia("(max-width: 1100px)").matches) desk.querySelector(".sections details").open = false;
