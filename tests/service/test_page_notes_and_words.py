@@ -448,7 +448,7 @@ def test_a_person_without_a_shell_adds_corrects_asks_annotates_exports_and_remov
         # A name and the description are corrected.
         page.get_by_role("link", name="To the documents").click()
         page.get_by_role("link", name="People of The Lighthouse").click()
-        page.get_by_role("link", name="Correct Elias", exact=True).click()
+        page.get_by_role("link", name="Elias", exact=True).click()
         page.wait_for_url("**/entities/*")
         page.get_by_label("New name").fill("Elias Moor")
         page.get_by_role("button", name="Rename").click()
