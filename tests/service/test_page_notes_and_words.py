@@ -442,7 +442,8 @@ def test_a_person_without_a_shell_adds_corrects_asks_annotates_exports_and_remov
         page.set_input_files("#files", book)
         page.get_by_role("button", name="Continue").click()
         page.wait_for_url("**/add?batch=*")
-        page.locator("input[name=graphs][value=entities]").check()
+        page.get_by_text("More: what is found").click()
+        page.get_by_label("People and places").check()
         page.get_by_role("button", name=re.compile("^(Add|Agree and add)")).click()
         finish_job(page)
         # A name and the description are corrected.

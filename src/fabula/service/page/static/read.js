@@ -1,5 +1,6 @@
 // Reading: scroll to citations, update the margin, and offer actions for selected text.
 
+import { markNames } from "./names.js";
 import { bookmarks, fetchPart, isFree, make, reading, tell } from "./shell.js";
 
 const desk = document.querySelector(".desk");
@@ -149,6 +150,7 @@ function setBookmark(until) {
   showBookmark();
   drawTicks();
   follow();
+  markNames(section);
   tell("The bookmark is set: answers about this book use nothing that comes later.");
 }
 desk.querySelector("#set-bookmark").addEventListener("click", () => {
@@ -178,6 +180,7 @@ desk.querySelector("#clear-bookmark").addEventListener("click", () => {
   cache.clear();
   showBookmark();
   drawTicks();
+  markNames(section);
   tell("The bookmark is removed.");
 });
 
@@ -227,6 +230,7 @@ function follow() {
   if (now !== section) {
     section = now;
     showEntry();
+    markNames(section);
   }
   showMargin(Number(place.dataset.at));
   recapUpTo(Number(place.dataset.at));
