@@ -79,4 +79,3 @@ def _books(collection: Collection, entries: list[Entry]) -> list[dict[str, Any]]
         }
         for book in entries
     ]
-
