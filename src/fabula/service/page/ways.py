@@ -22,8 +22,8 @@ def list_ways(collection: str, entry: Entry, q: str = "") -> list[tuple[str, str
         "episodes": (title_of("episodes"), address(*book, "recap")),
     }
     for picture in pictures().values():
-        graph = picture.graphs[-1]
-        found.setdefault(graph, (title_of(graph), address(*book, "pictures", picture.name)))
+        for graph in picture.graphs[-1:]:
+            found.setdefault(graph, (title_of(graph), address(*book, "pictures", picture.name)))
     for each in find_operations():
         if each.has_screen and each.has_collection:
             screen = address(

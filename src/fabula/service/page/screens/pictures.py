@@ -95,7 +95,7 @@ def show_picture(
     for graph in kind.graphs:
         refuse_without(entry, graph, drawn)
     values = _shared_values(request, collection, entry, f"pictures/{drawn}", "")
-    values |= {"drawn": drawn, "name": title_of(kind.graphs[-1]), "about": kind.about}
+    values |= {"drawn": drawn, "name": title_of((drawn, *kind.graphs)[-1]), "about": kind.about}
     return show(request, "picture.html", values)
 
 
