@@ -258,6 +258,11 @@ def test_no_value_in_any_place_of_any_route_is_an_error_of_ours(
 # What was found, each by itself
 
 
+def test_white_space_names_no_section(client: httpx2.Client, document: str) -> None:
+    read = client.get(f"{SHELF}/documents/{document}/text", params={"section": "\u2028"})
+    assert (read.status_code, read.json().get("start")) == (200, 0), read.text
+
+
 def send(client: httpx2.Client, path: str, written: str, method: str = "POST") -> httpx2.Response:
     headers = {"Content-Type": "application/json"}
     return client.request(method, path, content=written.encode(), headers=headers)

@@ -12,7 +12,7 @@ from database import connect, wipe
 from endpoint import Endpoint
 from fabula import App
 from fabula.config.settings import STATIC
-from fabula.errors import NotFound, SettingsError, SpaceError, StoreError
+from fabula.errors import BudgetSpent, NotFound, SettingsError, SpaceError, StoreError
 from fabula.jobs.callers import Caller, Quotas
 from fabula.server import Address
 from fabula.service.core.errors import describe_failure
@@ -121,8 +121,13 @@ def test_what_cannot_be_searched_is_left_out_and_said(it: Served) -> None:
 def test_several_collections_share_what_is_left_of_a_quota(it: Served) -> None:
     quotas = Quotas(tokens_a_day=1000)
     first, second = it.state.collections(NAMES, Caller("eve", "Eve", "read", quotas=quotas))
-    with first.models._budgets.call(600):
-        assert second.models.budget_left() == (None, 400)
+    with (
+        first.models._budgets.call(600),
+        second.models._budgets.call(400),
+        pytest.raises(BudgetSpent),
+        second.models._budgets.call(1),
+    ):
+        pass
 
 
 def test_why_a_collection_is_left_out_is_said_without_addresses() -> None:

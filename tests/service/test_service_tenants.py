@@ -205,7 +205,7 @@ def test_what_a_link_of_anothers_page_leads_to_asks_nothing(it: Served) -> None:
             assert ("Shared passages" in compared) is is_asked
             assert ("a link on another site" in compared) is not is_asked
             for path, name in [
-                (f"{book}/trees/picture", "q"),
+                (f"{book}/pictures/trees/frame", "q"),
                 (f"{BASE}/collections/{quote(MINE)}/documents/{one['id']}/plot.svg", "question"),
             ]:
                 picture = led(site, path, **{name: asked})

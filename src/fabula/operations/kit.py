@@ -13,7 +13,8 @@ grows while it is read has `next` in place of `total`: the parameter `after` tak
 None at the end. Where columns are known only with the result, it has their names as `columns`, and
 its rows are mappings. Where a result is prose, its method `to_text` returns what a terminal shows
 in place of a table; `to_notes` returns lines that it shows below one, and `to_hint` what it shows
-beside it, on standard error.
+beside it, on standard error. `to_lines` returns a line for each row, which a screen of a width
+shows in place of a table, and `to_svg` a picture of it.
 
 Where a result may be too long for an assistant, its method `shorten` returns what one gets.
 
@@ -448,6 +449,11 @@ class Operation:
     def is_file(self) -> bool:
         """Whether its result is a file for other programs."""
         return self.result is FileResult
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether its result can be a picture."""
+        return hasattr(self.result, "to_svg")
 
     @property
     def has_body(self) -> bool:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         "ingest book.epub",
         "ingest novels/ --dry-run",
         "ingest novels/ --max-calls 5000",
-        "ingest novels/ --batch",
         "ingest - --name tale.md < tale.md",
         "ingest novels/ --workers 4",
     ),
@@ -47,17 +46,13 @@ def command(
 
     Documents that have not changed stay as they are; a changed file replaces its old version, and
     the model is asked only about what changed. A file that can't be read is reported, and the
-    others continue; the exit code is then 1. What a file has besides its text, as a library's
-    licence or page numbers, is left out and counted.
+    others continue; the exit code is then 1.
 
-    A gap is a piece that the model did not provide, because its replies could not be read or a
-    filter withheld them; or one that a rule failed on. The document is added without it, unless the
-    model did not provide more than one piece and more than a tenth. The next ingest of the file
-    asks for it again; `fabula retry` does so for all documents with gaps, without their files.
+    A document is added without its gaps, the pieces that the model did not provide, if they are
+    few. The next ingest of the file asks for them again; `fabula retry` does so for all documents.
 
-    With --batch, models are asked by batches, at half the price, which may take up to a day each,
-    and several of them follow each other. The command ends with exit code 75 while documents wait;
-    run it again to go on, or let it --wait.
+    With --batch, models are asked by batches, at half the price, which may take up to a day each.
+    The command ends with exit code 75 while documents wait; run it again, or let it --wait.
     """
     notice_offline(settings)
 

@@ -84,11 +84,7 @@ GROUPS = {
     "Neo4j": (*(name for name in GRAPH if name not in ("collection", "preset")), *SERVER),
 }
 """What flags are about, in the order that help shows them."""
-COMMON = (
-    *("collection", "base_url", "model", "embedding_model", "max_calls", "neo4j_uri"),
-    *("graphs", "aspects", "chunk_tokens", "levels", "details"),
-    *("mode", "top_k", "rerank", "expand", "context", "context_tokens"),
-)
+COMMON = ("collection", "model", "max_calls", "graphs", "mode", "top_k")
 """The flags that help shows without being asked for all."""
 ASSIGNED = "assigned"
 """The parameter that holds what --set gives."""
