@@ -46,7 +46,6 @@ def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         with Fabula(**method, cache=False) as fabula:
             fabula.ingest(folder)
         yield
-        wipe(store)
 
 
 @pytest.fixture(autouse=True)

@@ -6,16 +6,14 @@ import json
 import subprocess
 import sys
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from cases import for_each
+from commands import run
 from database import name_server
 from endpoint import Endpoint
 from fabula import Fabula
-from fabula.cli import main
 from fabula.graph.hits import SHOWN_FIELDS
 from fabula.models import NO_ANSWER
 from fabula.operations.shown_answer import ShownAnswer
@@ -38,14 +36,6 @@ def filled(address: Address, tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture
 def ingested(filled: None, address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
     name_server(monkeypatch, address)
-
-
-def run(*arguments: str | Path, code: int = 0) -> Result:
-    """A command's result, whose exit code is as expected."""
-    result = CliRunner().invoke(main, [str(one) for one in arguments])
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
 
 
 @pytest.mark.journey

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from cases import for_each
 from chromium import browser, faults, window
-from database import connect, wipe
+from database import empty
 from endpoint import Endpoint
 from fabula.config.settings import STATIC
 from fabula.graph.hits import Hit
@@ -93,8 +93,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def library(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     there = server_of(address) | SETTINGS
     there |= {"cache_folder": tmp_path_factory.mktemp("cache")}
     offline = App(**there, model="offline")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from database import connect, wipe
+from database import empty
 from endpoint import Endpoint
 from fabula import App
 from fabula.config.settings import STATIC
@@ -29,8 +29,7 @@ OFFLINE: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk
 @pytest.fixture(scope="module")
 def it(address: Address) -> Iterator[Served]:
     """Two collections with one book each, and a third one that is secret."""
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     with App(**server_of(address), **OFFLINE) as app:
         for name, word in (("first", "slept"), ("second", "danced"), ("third", "hid")):
             text = harbour_story(word, chapters=2)

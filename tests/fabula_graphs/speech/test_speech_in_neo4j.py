@@ -13,12 +13,13 @@ from click.testing import CliRunner, Result
 from database import connect, cypher, name_server, wipe
 from fabula import Fabula
 from fabula.cli import main
-from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.config.settings import Settings
 from fabula.graph.explore import shipped_query
 from fabula.operations.documents import drop_graph
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.user_query import run_user_query
+from offline import offline_settings
 
 STORY = """CHAPTER I
 
@@ -42,18 +43,8 @@ The storm came in the night. Nobody slept, and the boats broke. "So it goes," sa
 
 @pytest.fixture(scope="module")
 def settings(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    folder = tmp_path_factory.mktemp("speech")
-    return Settings(
-        neo4j_uri=address.uri,
-        neo4j_username=address.username,
-        neo4j_password=address.password,
-        home=folder / "home",
-        cache_folder=folder / "cache",
-        chunk_tokens=40,
-        graphs=("entities", "speech"),
-        model=OFFLINE,
-        embedding_model=STATIC,
-    )
+    home = tmp_path_factory.mktemp("speech")
+    return offline_settings(address, home, graphs=("entities", "speech"))
 
 
 @pytest.fixture(scope="module")
