@@ -20,7 +20,7 @@ from fabula.text.names import quote_name
 if TYPE_CHECKING:
     from fabula.library.collection import Collection
 
-GROUP = "Findings"
+GROUP = "People"
 Name = Annotated[str, Field(max_length=500, description="a person, by any of their names")]
 Hidden = Column(is_shown=False)
 

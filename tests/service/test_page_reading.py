@@ -230,7 +230,6 @@ def test_the_shelf_is_filtered_sorted_and_switched_by_its_address(
         expect(page.locator(".book-card")).to_have_count(5)
         page.goto("/c/books?order=length")
         assert page.locator(".book-card h2").first.inner_text() == "Winter"
-        assert page.locator("svg.bars").first.get_attribute("aria-label")
         page.goto("/c/nothing")
         assert page.locator("h1").inner_text() == "There is no collection nothing yet"
         expect(page.locator(".empty a", has_text="books")).to_have_count(1)
@@ -687,7 +686,7 @@ def test_a_picture_may_run_what_it_brings_and_no_more(chromium: Browser, library
         expect(plot.locator("#hits li").first).to_be_visible()
         plot.locator("#n0").hover()
         expect(plot.locator("#tip")).to_be_visible()
-    policy = library.offline.client().get(f"{library.read('The Lighthouse')}/trees/picture")
+    policy = library.offline.client().get(f"{library.read('The Lighthouse')}/pictures/trees/frame")
     told = policy.headers["content-security-policy"]
     assert "sandbox allow-scripts" in told
     assert re.search(r"script-src 'sha256-[^']+';", told)
@@ -745,7 +744,7 @@ def test_a_place_that_is_not_there_is_told_of(library: Library, query: str) -> N
 
 def test_a_book_of_a_collection_that_one_may_not_see_is_not_there(library: Library) -> None:
     client = library.offline.client(role="read", collections=["others"])
-    for path in ("", "/trees", "/entities", "/margin?at=0", "/trees/picture"):
+    for path in ("", "/trees", "/entities", "/margin?at=0", "/pictures/trees/frame"):
         hidden = client.get(library.read("Winter") + path)
         assert (hidden.status_code, "Winter" in hidden.text) == (404, False)
 

@@ -546,7 +546,7 @@ def test_a_pictures_question_is_spent_and_held_to_a_quota_as_any_other(
     client = it.client("read")
     [book] = client.get(f"{SHELF}/documents").json()["rows"]
     pictures = [
-        (f"/c/novels/d/{book['id']}/trees/picture", "q"),
+        (f"/c/novels/d/{book['id']}/pictures/trees/frame", "q"),
         (f"{SHELF}/documents/{book['id']}/plot.svg", "question"),
     ]
     for number, (path, name) in enumerate(pictures):

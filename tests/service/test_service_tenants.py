@@ -42,7 +42,7 @@ NOUNS = {
     ),
 }
 """The tags of the routes that this is about; what begins jobs has tests of its own."""
-JOBS = re.compile(r"/(documents|estimate|build|retry|reembed|annotations/import)$")
+JOBS = re.compile(r"/(documents|build|retry|reembed|annotations/import)$")
 """The ends of paths to which a POST begins a job, or counts what one would ask."""
 OWN = re.compile(r"/collections/\{collection\}")
 SECRET = "Quetzalcoatl"
@@ -205,7 +205,7 @@ def test_what_a_link_of_anothers_page_leads_to_asks_nothing(it: Served) -> None:
             assert ("Shared passages" in compared) is is_asked
             assert ("a link on another site" in compared) is not is_asked
             for path, name in [
-                (f"{book}/trees/picture", "q"),
+                (f"{book}/pictures/trees/frame", "q"),
                 (f"{BASE}/collections/{quote(MINE)}/documents/{one['id']}/plot.svg", "question"),
             ]:
                 picture = led(site, path, **{name: asked})

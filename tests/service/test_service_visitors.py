@@ -106,7 +106,7 @@ def test_a_visitor_reads_asks_and_finds_the_way_to_sign_in(it: Served, endpoint:
         page.goto("/")
         assert page.url.endswith("/c/tales")
         names = page.get_by_role("navigation", name="Screens").get_by_role("link")
-        assert names.all_inner_texts() == ["Documents", "Ask", "Compare", *list_public_groups()]
+        assert names.all_inner_texts() == ["Library", "Ask", *list_public_groups()]
         expect(page.get_by_role("link", name="Manage")).to_have_count(0)
         page.get_by_role("link", name="Winter", exact=True).click()
         expect(page.locator("h1")).to_have_text("Winter")
@@ -221,7 +221,10 @@ def test_visitors_reach_these_routes_and_no_others(it: Served) -> None:
         *(f"GET {on_page}{end}" for end in ("", "/ask", "/compare")),
         *(f"POST {on_page}{end}" for end in ("/ask/stream", "/compare/stream")),
         *(f"GET {read}{end}" for end in ("", "/recap", "/margin")),
-        *(f"GET {read}{end}" for end in ("/trees", "/entities", "/{screen}/picture")),
+        *(
+            f"GET {read}{end}"
+            for end in ("/trees", "/entities", "/pictures/{drawn}", "/pictures/{drawn}/frame")
+        ),
         f"GET {read}/entities/{{entity}}",
         *(f"{each.method} /api/v1{each.path}" for each in find_operations() if each.is_public),
         *(f"GET {on_page}/{group.lower()}" for group in list_public_groups()),

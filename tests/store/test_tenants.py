@@ -60,7 +60,6 @@ WITHOUT_PLACE = {
     "core/count_kinds": "counts for `fabula list` and `fabula show`",
     "core/count_left_over": "counts for `fabula check`",
     "core/count_passages": "counts for `fabula list` and `fabula show`",
-    "core/count_summaries": "counts for `fabula list` and `fabula show`",
     "core/find_annotations": "is read whole; `read_annotated` leaves out what comes after a place",
     "core/find_layers": "counts layers, and shows no annotation",
     "core/find_ends": "is read by a writer",

@@ -398,11 +398,11 @@ class Collection:
         """Return the documents of the collection by title; they are read page by page."""
         return Documents(self.store, self.name)
 
-    def document(self, name: str, *, whole: bool = False) -> Entry:
+    def document(self, name: str) -> Entry:
         """Return the document of this id, title or file name.
 
-        A part of a title is enough if no other title has it, unless `whole`. For a reader with a
-        place it is the document that is read, which '' names as well.
+        A part of a title is enough if no other title has it. For a reader with a place it is the
+        document that is read, which '' names as well.
 
         Raises:
             Changed: The document was replaced since the reader's place was found.
@@ -410,7 +410,7 @@ class Collection:
         """
         read = self.place.document if self.place else None
         name = name or (read.id if read else "")
-        entry = find_document(self.store, self.name, name, whole=whole, is_path=self._takes_paths)
+        entry = find_document(self.store, self.name, name, is_path=self._takes_paths)
         if read and entry.id != read.id:
             raise NotFound(f"What is read up to a place is {read.title}, and not {entry.title}.")
         if read and entry.sha256 != read.sha256:

@@ -72,7 +72,7 @@ def _heading(part: RecapPart) -> str:
 
 @operation(
     "/collections/{collection}/documents/{document}/recap",
-    group="Findings",
+    group="People",
     positional=["document"],
     hides_unread=True,
     is_public=True,
