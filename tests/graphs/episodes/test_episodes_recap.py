@@ -111,7 +111,7 @@ def test_stretches_without_an_episode_are_found() -> None:
 
 def test_an_extract_is_three_lines_that_begin_with_who_in_the_order_of_the_text() -> None:
     texts = (
-        "The old mill of the miller stood by the mill race. Nobody there, not even Anna, knew why. ",
+        "The old mill of the miller stood by the mill race. Not even Anna knew why. ",
         "“Anna, the mill of the miller!” cried Boris. Anna sold the mill to Boris. Yes. ",
         "It rained on the mill, and the miller left. Then Boris came. Boris burned the mill. ",
         "The Tall Man saw the mill burn, and told it to the Tall Woman.",
