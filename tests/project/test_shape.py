@@ -80,6 +80,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     ),
     "Stemmer": "text/stems.py",
     "starlette": "service/",
+    "tenacity": "models/endpoint/retries.py",
     "tiktoken": "text/tokens.py",
     "tokenizers": "models/offline/embedder.py",
     "tomlkit": "cli/commands/init.py",
