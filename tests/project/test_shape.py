@@ -51,6 +51,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "neo4j": ("store/", "server/health.py"),
     "mcp": "service/mcp.py",
     "nltk": "fabula_bench/metrics/overlap.py",
+    "openai": "models/endpoint/",
     "opentelemetry": ("tracing.py", "service/observe/exporting.py"),
     "platformdirs": "config/settings.py",
     "prometheus_client": ("service/observe/", "service/api/health.py"),

@@ -12,14 +12,12 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import httpx2
-
 from fabula.errors import BadReply, ModelError
 from fabula.models.batch_interface import BatchInterface
 from fabula.models.endpoint.accepted import send_accepted
 from fabula.models.endpoint.address import EndpointAddress, validate_key
 from fabula.models.endpoint.call import ModelCall
-from fabula.models.endpoint.client import AnswerEvents, EndpointClient
+from fabula.models.endpoint.client import BROKEN, AnswerEvents, EndpointClient
 from fabula.models.endpoint.errors import (
     NO_VECTORS,
     EmptyStream,
@@ -156,7 +154,7 @@ class Endpoint:
                 for event in rest:
                     finished = finished or ends_reply(event)
                     yield event
-            except (httpx2.HTTPError, UnusableAnswer, ErrorResponse) as error:
+            except (*BROKEN, UnusableAnswer, ErrorResponse) as error:
                 failure = error
             if cut is not None:
                 cut.check()
@@ -235,5 +233,5 @@ class Endpoint:
     def _list_models(self) -> object:
         try:
             return self._client.fetch("/models", LIST_SECONDS)
-        except (httpx2.HTTPError, ErrorResponse, UnusableAnswer, ModelError):
+        except (*BROKEN, ErrorResponse, UnusableAnswer, ModelError):
             return None
