@@ -10,7 +10,7 @@ from fabula_graphs.speech.values import BEAT, NAME, NAMED, NOUN, PRONOUN, TAG, T
 
 CLEAR_LEAD = 40
 """By how much the nearest person must be nearer than the next, that a pronoun is clear."""
-TAG_SHARES = {NAME: 0.97, NOUN: 0.92, PRONOUN: 0.82}
+TAG_SHARES = {NAME: 0.96, NOUN: 0.85, PRONOUN: 0.82}
 SHARES = {NAMED: 0.99, TALE: 1.0, VOCATIVE: 0.6, BEAT: 0.45, TURNS: 0.45}
 """Those of tales and turns are of the share of the quotation that has the speaker."""
 READ_SHARE = 0.9
