@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from database import connect, cypher, wipe
+from database import cypher, empty
 from fabula.config.serving import TABLE, Serving
 from fabula.errors import Conflict
 from fabula.graph.queries import read_statement
@@ -87,8 +87,7 @@ class Server:
 @pytest.fixture(scope="module")
 def service(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """What a service without a model keeps, before it serves."""
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     offline: dict[str, Any] = {"model": "offline", "embedding_model": "wordllama-256"}
     home = tmp_path_factory.mktemp("taken")
     with App(home=home, **server_of(address), **offline) as app:

@@ -14,7 +14,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from database import connect, cypher, wipe
+from database import connect, cypher, empty
 from endless import begin_to_answer
 from endpoint import Endpoint
 from fabula.ask.scope import EVERYTHING
@@ -35,8 +35,7 @@ PATIENCE = 120.0
 
 @pytest.fixture(scope="module")
 def made(address: Address) -> Iterator[tuple[Served, Endpoint]]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     with Endpoint() as endpoint:
         asked = server_of(address) | {"base_url": endpoint.url, "api_key": "sk-test"}
         with App(**asked, chunk_tokens=40, levels=0, details=0, attempts=1) as app:

@@ -273,7 +273,8 @@ class EndpointRetries:
         """Say once that calls wait for each other, while the user sees nothing happen."""
         limits = self._limiter.limits()
         if limits["under_way"] > 0:
-            self._behaviour.warn_about_endpoint(
+            self._behaviour.warn(
+                "",
                 "late",
                 f"{self._client.url} did not answer within {self._patience.timeout:g} s "
                 f"(FABULA_TIMEOUT), with {limits['under_way'] + 1:.0f} calls under way: at most "
@@ -283,7 +284,8 @@ class EndpointRetries:
     def _warn_of_turns(self) -> None:
         """Say once that the endpoint works on one call at a time."""
         if self._limiter.is_serial:
-            self._behaviour.warn_about_endpoint(
+            self._behaviour.warn(
+                "",
                 "turns",
                 f"{self._client.url} answers one call at a time, so that {SERIAL_LEVEL} are made "
                 f"at once from now on. {ONE_AT_A_TIME}",

@@ -30,7 +30,7 @@ import httpcore2
 import httpx2
 import openai
 
-from fabula.models.clean import clean_json, clean_text
+from fabula.models.clean import change_texts, clean_text
 from fabula.models.endpoint.payload import join_events, object_or_empty
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class EndpointTransport:
     def value(self, value: Any) -> Any:
         """Return a JSON value, its texts cleaned and without secrets. Raises UnusableAnswer."""
         try:
-            return self._without_secrets(clean_json(value))
+            return change_texts(value, self.text)
         except RecursionError as error:
             raise UnusableAnswer("its JSON is nested too deeply") from error
 
@@ -188,15 +188,6 @@ class EndpointTransport:
             events = [self.json(each) for each in data if each not in (b"", DONE)]
             return join_events(list(map(object_or_empty, events)))
         return None
-
-    def _without_secrets(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self._secret.sub("***", value)
-        if isinstance(value, list):
-            return [self._without_secrets(item) for item in value]
-        if isinstance(value, dict):
-            return {key: self._without_secrets(item) for key, item in value.items()}
-        return value
 
 
 def _drop_bearer(request: httpx2.Request) -> None:
@@ -441,18 +432,6 @@ class TimedBackend(httpcore2.NetworkBackend):
                 host, port, _remaining(timeout), local_address, socket_options
             )
         )
-
-    def connect_unix_socket(
-        self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
-    ) -> httpcore2.NetworkStream:
-        """Open a timed connection to a Unix socket."""
-        return _TimedStream(
-            self._backend.connect_unix_socket(path, _remaining(timeout), socket_options)
-        )
-
-    def sleep(self, seconds: float) -> None:
-        """Sleep."""
-        self._backend.sleep(seconds)
 
 
 class _TimedStream(httpcore2.NetworkStream):
