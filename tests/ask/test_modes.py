@@ -103,6 +103,18 @@ def test_modes_of_one_kind_find_that_kind() -> None:
             assert {hit.kind for hit in fabula.retrieve(QUESTION)} == {kind}
 
 
+def test_hybrid_searches_extracts_without_a_model_only_where_they_are_named() -> None:
+    with Fabula(mode="hybrid", top_k=60) as fabula:
+        assert {hit.kind for hit in fabula.retrieve(QUESTION)} == {"chunk"}
+        assert {hit.kind for hit in fabula.retrieve(QUESTION, kinds=["chunk", "summary"])} == {
+            "chunk",
+            "summary",
+        }
+        assert {hit.kind for hit in fabula.retrieve(QUESTION, levels=(1, 9))} == {"summary"}
+        plot = fabula.retrieve(QUESTION, aspects=["plot"])
+        assert {(hit.kind, hit.aspect) for hit in plot} == {("summary", "plot")}
+
+
 def test_top_down_keeps_what_its_width_allows() -> None:
     steps = Steps()
     narrow: dict[str, Any] = {"top-down.width": 1, "top-down.depth": 1}

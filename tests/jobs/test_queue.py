@@ -487,7 +487,7 @@ def test_what_there_is_nothing_more_to_do_for_keeps_no_job_open(service: Server)
 def test_a_document_that_is_named_twice_is_one(service: Server) -> None:
     shelf = service.app.collection("named")
     entry = shelf.ingest_text(LIGHTHOUSE, source="lighthouse", title="The Lighthouse")
-    names = [entry.document, "The Lighthouse", "lighthouse"]
+    names = (entry.document, "The Lighthouse", "lighthouse")
     job = service.jobs.begin(PERSON, build_graph(shelf, "aspects", names))
     assert [one.source for one in job.items] == ["lighthouse"]
     assert take(service, "first") == job.id

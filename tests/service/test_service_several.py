@@ -121,10 +121,10 @@ def test_several_collections_share_what_is_left_of_a_quota(it: Served) -> None:
     quotas = Quotas(tokens_a_day=1000)
     first, second = it.state.collections(NAMES, Caller("eve", "Eve", "read", quotas=quotas))
     with (
-        first.models._budgets.call(600),
-        second.models._budgets.call(400),
+        first.models.budgets.call(600),
+        second.models.budgets.call(400),
         pytest.raises(BudgetSpent),
-        second.models._budgets.call(1),
+        second.models.budgets.call(1),
     ):
         pass
 

@@ -10,6 +10,7 @@ from fabula.build.make import make
 from fabula.build.outcome import SilentProgress
 from fabula.build.plan import Planner
 from fabula.build.values import DocumentPlan
+from fabula.config.embedding_space import name_space
 from fabula.config.settings import Settings
 from fabula.graph import Owner
 from fabula.library import App
@@ -55,4 +56,4 @@ def _build(collection: Collection, name: str) -> None:
         made_from = part.record.made_from
         rests_on = {base: entry.graphs[base].fingerprint for base in made_from["rests_on"]}
         record = replace(part.record, made_from={**made_from, "rests_on": rests_on})
-        store.apply([replace(part, record=record)], models.space_name)
+        store.apply([replace(part, record=record)], name_space(models.settings))

@@ -129,7 +129,7 @@ def test_a_recap_rests_on_nothing_after_the_place(
                 assert start < place or name not in recap.to_text(), (place, name)
             for part in recap.rows:
                 assert part.is_extract
-                for sentence in part.text.split(". "):
+                for sentence in part.text.splitlines():
                     assert flat.find(sentence.rstrip(".")) >= 0
                     assert len(sentence) < place
 
