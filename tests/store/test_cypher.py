@@ -211,7 +211,12 @@ def value_of(parameter: str) -> Any:
     """A value of the type that a parameter has."""
     if parameter == "vector":
         return [0.1] * 256
-    kinds = ((NUMBERS, 5), (LISTS, []), (FLAGS, True), (MAPS, {}))
+    kinds: tuple[tuple[set[str], Any], ...] = (
+        (NUMBERS, 5),
+        (LISTS, []),
+        (FLAGS, True),
+        (MAPS, {}),
+    )
     return next((value for names, value in kinds if parameter in names), "x")
 
 
