@@ -214,6 +214,7 @@ def test_forenames_say_a_sex_where_it_is_sure() -> None:
         ("good-natured Miss Jemima Pinkerton", "Miss Jemima Pinkerton"),
         ("her cousin Edith", "cousin Edith"),
         ("Dearest Meg", "Meg"),
+        ("Margaret dear", "Margaret"),
         ("the White Rabbit", "the White Rabbit"),
         ("the Duke of York", "the Duke of York"),
         ("the wife of Bath", "the wife of Bath"),

@@ -181,7 +181,7 @@ class ReadName:
 
 @functools.lru_cache(_REMEMBERED)
 def read_name(name: str) -> ReadName:
-    """Return a person's name without what is before it: "her poor cousin Edith" is cousin Edith.
+    """Return a person's name without what is around it: "her poor cousin Edith" is cousin Edith.
 
     Words in lower case, and adjectives for persons, stand before names; an article alone stays.
     """
@@ -196,8 +196,16 @@ def read_name(name: str) -> ReadName:
         if word in small.titles or not is_before:
             break
         first += 1
-    bare = " ".join(tokens[first:])
-    if not has_capital(bare) or small.articles.issuperset(map(str.casefold, tokens[:first])):
+    if small.articles.issuperset(map(str.casefold, tokens[:first])):
+        first = 0
+    last = len(tokens)
+    while last > first + 1 and tokens[last - 1] in small.epithets:
+        last -= 1
+    bare = " ".join(tokens[first:last])
+    bearer, of, _ = bare.partition(" of ")
+    if of and name_titles(bearer):
+        bare = bearer
+    if not has_capital(bare):
         bare = name
     return ReadName(bare, tuple(fold(name_key(bare)).split()))
 
