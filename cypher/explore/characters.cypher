@@ -8,7 +8,7 @@
 //   a name, whole, either case; several names of one person as Fred|nephew
 // :param second => 'she';
 //   another name
-// :param limit => 100;
+// :param limit => 1000;
 //   rows at most
 CYPHER 25
 MATCH (document:Document {collection: $collection})

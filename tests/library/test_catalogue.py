@@ -72,10 +72,10 @@ def test_what_names_nothing_is_not_found(shelf: Store, name: str) -> None:
         find_document(shelf, "default", name)
 
 
-def test_a_part_of_a_title_does_not_do_where_the_whole_is_asked_for(shelf: Store) -> None:
-    with pytest.raises(NotFound):
-        find_document(shelf, "default", "Carol", whole=True)
-    assert find_document(shelf, "default", "A Christmas Carol", whole=True).id == id_of(CAROL)
+@for_each(("name", "near"), [("Karol", "Carol"), ("A Chrismas Carol", "A Christmas Carol")])
+def test_a_slip_in_a_title_is_told_with_the_nearest(shelf: Store, name: str, near: str) -> None:
+    with pytest.raises(NotFound, match=f"Did you mean {near}"):
+        find_document(shelf, "default", name)
 
 
 def test_a_name_of_several_asks_for_an_id(shelf: Store) -> None:

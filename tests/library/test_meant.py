@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from cases import for_each
-from fabula.cli import main
+from commands import run
 from stories import harbour_story
 
 pytestmark = pytest.mark.usefixtures("graph_url")
@@ -25,12 +24,6 @@ LOOKING = (
     ("cite",),
     ("chat",),
 )
-
-
-def run(*words: str | Path, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, [str(word) for word in words])
-    assert result.exit_code == code, result.output
-    return result
 
 
 def ingest(folder: Path, collection: str) -> None:
@@ -77,7 +70,7 @@ def test_a_collection_that_is_named_or_holds_documents_is_meant(
 
 def test_all_of_a_collection_goes_only_where_it_is_named(tmp_path: Path) -> None:
     ingest(tmp_path, "demo")
-    assert "Collection 'default' is empty already." in run("remove-collection", "--yes").stdout
+    assert "collection 'default': 0 documents" in run("remove-collection", "--yes").stdout
     assert "There is no graph 'aspects' here" in run("drop", "aspects", "--yes", code=1).stderr
     assert "Nothing has been ingested" in run("build", "aspects", code=1).stderr
     for words in (("drop", "aspects", "Demo", "--yes"), ("build", "aspects", "Demo")):

@@ -12,11 +12,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from chromium import browser, faults
-from database import connect, wipe
-from fabula.config.settings import STATIC
-from fabula.library import App
 from fabula.server import Address
-from served import Served, served, server_of
+from offline import offline_app
+from served import Served, served
 from stories import CONVICT, WINTER
 
 pytestmark = pytest.mark.long
@@ -43,10 +41,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def story(address: Address) -> Iterator[BookService]:
-    with connect(address) as store:
-        wipe(store)
-    offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk_tokens": 40}
-    with App(**server_of(address), **offline, graphs=("aspects", "entities")) as app:
+    with offline_app(address, graphs=("aspects", "entities")) as app:
         novels = app.collection("novels")
         novels.ingest_text(CONVICT, source="convict.txt", title="The Convict")
         novels.ingest_text(WINTER, source="winter.txt", title="Winter")
@@ -171,14 +166,16 @@ def test_an_entity_is_known_as_far_as_the_bookmark(chromium: Browser, story: Boo
     with opened(chromium, story) as page:
         set_bookmark(page, story)
         page.goto(f"{story.read}/entities")
-        page.get_by_role("row", name=re.compile("^Pip")).get_by_role("link", name="Correct").click()
+        page.get_by_role("row", name=re.compile("^Pip")).get_by_role(
+            "link", name="Pip", exact=True
+        ).click()
         page.wait_for_url(re.compile(f"until={story.end}"))
         expect(page.locator("h1")).to_have_text("Pip")
         expect(page.locator("main")).not_to_contain_text(LATER)
         assert not LATER.search(page.content()), "the names that the form suggests"
         page.goto(f"{story.read}/entities?until=100%25")
         row = page.get_by_role("row", name=re.compile("^Provis"))
-        later = str(row.get_by_role("link", name="Correct").get_attribute("href"))
+        later = str(row.get_by_role("link", name="Provis", exact=True).get_attribute("href"))
         reply = page.goto(later.replace("100%25", str(story.end)))
         assert reply is not None and reply.status == 404
         assert "Provis" not in page.content()
@@ -223,7 +220,7 @@ def test_an_answer_says_what_was_read(chromium: Browser, story: BookService) -> 
 def test_the_page_is_drawn_up_to_a_place_without_scripts(story: BookService) -> None:
     client = story.it.client()
     at = {"until": str(story.end)}
-    for path in ("trees", "trees/picture", "entities", "entities/picture"):
+    for path in ("trees", "pictures/trees/frame", "entities", "pictures/network/frame"):
         assert LATER.search(client.get(f"{story.read}/{path}").text), path
         reply = client.get(f"{story.read}/{path}", params=at)
         assert reply.status_code == 200

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from chromium import browser, faults, window
-from database import connect, wipe
+from database import empty
 from endpoint import Endpoint
 from fabula.config.settings import STATIC
 from fabula.library import App
@@ -57,8 +57,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def library(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     there: dict[str, Any] = server_of(address) | {
         "home": tmp_path_factory.mktemp("home"),
         "embedding_model": STATIC,
@@ -192,7 +191,7 @@ def test_the_price_is_shown_before_a_model_is_asked(chromium: Browser, library: 
         assert re.search(r"Calls\n[1-9]", facts)
         assert "$" in facts
         expect(page.get_by_role("button", name="Agree and begin")).to_be_visible()
-        body = {"graphs": ["entities"], "documents": [id], "rebuild": True}
+        body = {"graph": "entities", "documents": [id], "rebuild": True}
         path = f"{BASE}/collections/books/build?dry_run=true"
         expected = library.priced.client().post(path, json=body)
         assert expected.status_code == 200

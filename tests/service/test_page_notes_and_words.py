@@ -16,12 +16,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from chromium import browser, faults, window
-from database import connect, wipe
-from fabula.config.settings import STATIC
-from fabula.library import App
 from fabula.operations.annotations import list_annotation_layers
 from fabula.server import Address
-from served import Served, served, server_of
+from offline import offline_app
+from served import Served, served
 from stories import CONVICT, LIGHTHOUSE
 
 pytestmark = pytest.mark.long
@@ -63,15 +61,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def library(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with connect(address) as store:
-        wipe(store)
-    offline: dict[str, Any] = {
-        "home": tmp_path_factory.mktemp("home"),
-        "model": "offline",
-        "embedding_model": STATIC,
-        "chunk_tokens": 40,
-    }
-    with App(**server_of(address), **offline) as app:
+    with offline_app(address, home=tmp_path_factory.mktemp("home")) as app:
         books = app.collection("books")
         for source, text in (("convict.txt", CONVICT), ("light.txt", LIGHTHOUSE)):
             title = text.split("\n")[0].removeprefix("Title: ")
@@ -440,15 +430,16 @@ def test_a_person_without_a_shell_adds_corrects_asks_annotates_exports_and_remov
         page.get_by_role("button", name="Open the new collection").click()
         page.get_by_role("link", name="Adding a book").click()
         page.set_input_files("#files", book)
-        page.get_by_role("button", name="Estimate the cost").click()
+        page.get_by_role("button", name="Continue").click()
         page.wait_for_url("**/add?batch=*")
-        page.locator("input[name=graphs][value=entities]").check()
+        page.get_by_text("More: what is found").click()
+        page.get_by_label("People and places").check()
         page.get_by_role("button", name=re.compile("^(Add|Agree and add)")).click()
         finish_job(page)
         # A name and the description are corrected.
         page.get_by_role("link", name="To the documents").click()
         page.get_by_role("link", name="People of The Lighthouse").click()
-        page.get_by_role("link", name="Correct Elias", exact=True).click()
+        page.get_by_role("link", name="Elias", exact=True).click()
         page.wait_for_url("**/entities/*")
         page.get_by_label("New name").fill("Elias Moor")
         page.get_by_role("button", name="Rename").click()

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expect
 
 from chromium import browser, faults, window
-from database import connect, wipe
+from database import empty
 from fabula.config.settings import STATIC
 from fabula.library import App
 from fabula.server import Address
@@ -67,8 +67,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def settings(address: Address, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     return server_of(address) | {
         "home": tmp_path_factory.mktemp("home"),
         "model": "offline",
@@ -167,7 +166,7 @@ def send(page: Page, *files: tuple[str, str]) -> None:
         {"name": name, "mimeType": "text/plain", "buffer": text.encode()} for name, text in files
     ]
     page.set_input_files("#files", payload)  # type: ignore[arg-type]
-    page.get_by_role("button", name="Estimate the cost").click()
+    page.get_by_role("button", name="Continue").click()
     page.wait_for_url("**/add?batch=*")
 
 
@@ -184,7 +183,7 @@ def test_what_came_in_is_told_with_its_cost_before_anything_is_done(
         assert "The Lighthouse" in told
         assert "broken.bin" in told
         expect(page.locator(".fault")).to_have_count(1)
-        assert "Money" in page.locator(".total").inner_text()
+        assert "Nothing: no model is called" in page.locator(".total").inner_text()
 
 
 def test_nobody_agrees_to_another_cost_than_was_told(
@@ -201,11 +200,12 @@ def test_nobody_agrees_to_another_cost_than_was_told(
         page.goto("/c/agreed/add")
         send(page, ("one.txt", LIGHTHOUSE))
         expect(page.get_by_role("alert").filter(has_text="You changed")).to_have_count(0)
-        page.get_by_label("entities").check()
+        page.get_by_text("More: what is found").click()
+        page.get_by_label("People and places").check()
         page.get_by_role("button", name="Agree and add").click()
         page.wait_for_url("**/add?batch=*&graphs=aspects&graphs=entities&changed=true")
         expect(page.get_by_role("alert").filter(has_text="You changed")).to_be_visible()
-        expect(page.locator(".total h2")).to_contain_text("aspects, entities")
+        expect(page.locator(".total h2")).to_contain_text("Summaries, People and places")
         jobs = it.client().get("/api/v1/jobs").json()["rows"]
         assert "agreed" not in {one["collection"] for one in jobs}
 
@@ -218,7 +218,8 @@ def test_where_nothing_costs_graphs_are_changed_and_begun_at_once(
         page.goto("/c/changed/add")
         send(page, ("lines.jsonl", WINTER))
         expect(page.get_by_role("region", name="Documents")).to_contain_text("this ending")
-        page.get_by_label("entities").check()
+        page.get_by_text("More: what is found").click()
+        page.get_by_label("People and places").check()
         page.get_by_role("button", name="Add 1 document").click()
         page.wait_for_url("**/jobs/*")
         expect(page.locator("#state")).to_have_text("Done", timeout=OUTCOME)
@@ -232,7 +233,7 @@ def test_a_text_is_pasted_and_a_folder_dropped(chromium: Browser, library: Libra
         page.get_by_text("Paste a text instead").click()
         page.get_by_label("Title").fill(HOSTILE)
         page.get_by_label("Text", exact=True).fill(WINTER)
-        page.get_by_role("button", name="Estimate the cost").click()
+        page.get_by_role("button", name="Continue").click()
         page.wait_for_url("**/add?batch=*")
         expect(page.locator("h1")).to_contain_text("1 document for pasted")
         page.goto("/c/pasted/add")
@@ -245,7 +246,7 @@ def test_a_text_is_pasted_and_a_folder_dropped(chromium: Browser, library: Libra
             LIGHTHOUSE,
         )
         expect(page.locator("#chosen")).to_have_text("1 chosen: dropped.txt")
-        page.get_by_role("button", name="Estimate the cost").click()
+        page.get_by_role("button", name="Continue").click()
         page.wait_for_url("**/add?batch=*")
         expect(page.get_by_role("region", name="Documents")).to_contain_text("dropped.txt")
 
@@ -256,7 +257,7 @@ def test_a_refusal_is_told_where_one_is_and_can_be_mended(
     with opened(chromium, library.served, expected=REFUSED) as context:
         page = context.new_page()
         page.goto("/c/books/add")
-        page.get_by_role("button", name="Estimate the cost").click()
+        page.get_by_role("button", name="Continue").click()
         expect(page.locator("#refused")).to_contain_text("choose a file, or paste a text")
         page.set_input_files(
             "#files",
@@ -265,7 +266,7 @@ def test_a_refusal_is_told_where_one_is_and_can_be_mended(
                 FilePayload(name="a.txt", mimeType="text/plain", buffer=b"Another story."),
             ],
         )
-        page.get_by_role("button", name="Estimate the cost").click()
+        page.get_by_role("button", name="Continue").click()
         expect(page.locator("#refused")).to_contain_text("Two different files are both called")
 
 
@@ -454,7 +455,7 @@ def test_by_keys_alone_from_signing_in_to_reading_a_citation(
         assert page.evaluate("document.activeElement.id") == "files"
         page.keyboard.press("Space")
         expect(page.locator("#files")).to_have_value(re.compile(book.name))
-        walk(page, "Estimate the cost")
+        walk(page, "Continue")
         page.keyboard.press("Enter")
         page.wait_for_url("**/add?batch=*")
         walk(page, "1 document")

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from playwright.sync_api import expect
 
 from chromium import browser, watch
-from database import connect, wipe
+from database import empty
 from endpoint import Endpoint
 from fabula import App
 from fabula.cli import main
@@ -83,8 +83,7 @@ class Library:
 
 @pytest.fixture(scope="module")
 def library(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     replies = Replies(ANSWER)
     with Endpoint(raw=replies) as endpoint:
         settings: dict[str, Any] = server_of(address) | {
@@ -198,8 +197,8 @@ def test_the_terminal_says_what_is_not_as_the_books_have_it(
     assert shown.exit_code == 0, shown.output
     assert "Quotations compared with the books: 1 exact, 1 near, 1 not found." in shown.output
     assert f"Not found in the books: “{FALSE}”." in shown.output
-    assert f"The book has “{PRINTED}” · The Lighthouse" in shown.output
-    assert "1 weak citation: the passage has no word of the sentence." in shown.output
+    assert f"The book has “{PRINTED}”, not “{NEAR}” (The Lighthouse" in shown.output
+    assert "Weak citation [1]: the passage has no word of “" in shown.output
     as_json = CliRunner().invoke(main, ["query", QUESTION, "--json"])
     given = json.loads(as_json.stdout)
     assert statuses(given["quotations"]) == EXPECTED

@@ -13,7 +13,6 @@ from fastapi.routing import iter_route_contexts
 from playwright.sync_api import expect
 
 from chromium import browser, faults, watch
-from database import connect, wipe
 from endpoint import Endpoint
 from fabula.config.serving import TABLE, Serving
 from fabula.config.settings import STATIC, Settings
@@ -23,6 +22,7 @@ from fabula.operations.corrections import correct
 from fabula.operations.kit import find_operations
 from fabula.server import Address
 from fabula.service.http.route_rules import ATTRIBUTE, RouteRules
+from offline import offline_app
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
 
@@ -69,10 +69,8 @@ def service(
 def it(
     address: Address, tmp_path_factory: pytest.TempPathFactory, endpoint: Endpoint
 ) -> Iterator[Served]:
-    with connect(address) as store:
-        wipe(store)
     home = tmp_path_factory.mktemp("home")
-    with App(**server_of(address), model="offline", embedding_model=STATIC, chunk_tokens=40) as app:
+    with offline_app(address) as app:
         for name in ("tales", SHUT):
             app.collection(name).ingest_text(WINTER, source="winter.txt", title="Winter")
         tales = app.collection("tales")
@@ -106,7 +104,7 @@ def test_a_visitor_reads_asks_and_finds_the_way_to_sign_in(it: Served, endpoint:
         page.goto("/")
         assert page.url.endswith("/c/tales")
         names = page.get_by_role("navigation", name="Screens").get_by_role("link")
-        assert names.all_inner_texts() == ["Documents", "Ask", "Compare", *list_public_groups()]
+        assert names.all_inner_texts() == ["Library", "Ask", *list_public_groups()]
         expect(page.get_by_role("link", name="Manage")).to_have_count(0)
         page.get_by_role("link", name="Winter", exact=True).click()
         expect(page.locator("h1")).to_have_text("Winter")
@@ -221,7 +219,10 @@ def test_visitors_reach_these_routes_and_no_others(it: Served) -> None:
         *(f"GET {on_page}{end}" for end in ("", "/ask", "/compare")),
         *(f"POST {on_page}{end}" for end in ("/ask/stream", "/compare/stream")),
         *(f"GET {read}{end}" for end in ("", "/recap", "/margin")),
-        *(f"GET {read}{end}" for end in ("/trees", "/entities", "/{screen}/picture")),
+        *(
+            f"GET {read}{end}"
+            for end in ("/trees", "/entities", "/pictures/{drawn}", "/pictures/{drawn}/frame")
+        ),
         f"GET {read}/entities/{{entity}}",
         *(f"{each.method} /api/v1{each.path}" for each in find_operations() if each.is_public),
         *(f"GET {on_page}/{group.lower()}" for group in list_public_groups()),

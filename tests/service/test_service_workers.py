@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from dask_cluster import dask_cluster
-from database import connect, wipe
+from database import empty
 from fabula.config.serving import Serving
 from fabula.library import App
 from fabula.server import Address
@@ -29,8 +29,7 @@ SECONDS = 240.0
 @pytest.fixture
 def client(address: Address, tmp_path: Path) -> Iterator[httpx2.Client]:
     """A client of a service that has a scheduler, which is not there yet."""
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     settings: dict[str, Any] = {
         "model": "offline",
         "embedding_model": "wordllama-256",
@@ -70,7 +69,7 @@ def test_jobs_are_done_by_workers(client: httpx2.Client) -> None:
     assert "bad.epub" in items["bad.epub"]["error"]
     text = {"text": LIGHTHOUSE, "source": "notes/lighthouse"}
     assert run(client, "POST", "documents", json=text)["state"] == "succeeded"
-    assert run(client, "POST", "build", json={"graphs": ["entities"]})["state"] == "succeeded"
+    assert run(client, "POST", "build", json={"graph": "entities"})["state"] == "succeeded"
     documents = client.get(f"{BASE}/collections/books/documents").json()["rows"]
     assert [document["graphs"] for document in documents] == [GRAPHS[:-1]] * 2
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import gc
 import importlib
-import importlib.util
 import logging
 import os
 import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -24,38 +21,30 @@ from fabula.packages import describe_missing
 DEBUG = "fabula.debug"
 GC_THRESHOLD = 50_000
 """New objects before the garbage collector runs; Python's default is 700."""
-COMMANDS = {
+COMMANDS = (
+    *("init", "demo", "ingest", "query", "chat", "read", "history", "cite"),
+    *("cypher", "annotations", "notes", "import", "serve", "mcp"),
+    *("jobs", "keys", "doctor", "settings", "batches", "cache", "db"),
+)
+"""The commands that do more than an operation."""
+READING = {
     "init": "Set Fabula up: a model, a key, a folder of books.",
-    "demo": "Build graphs of a story that comes with Fabula, and ask a question.",
+    "demo": "Try a story that comes with Fabula.",
     "ingest": "Build graphs of books: files and folders.",
-    "build": "Build a graph for documents that are in the collection.",
     "query": "Answer a question from the graph, with citations.",
     "chat": "Ask a series of questions that may refer to each other.",
     "read": "Read the text around a citation, a section or a passage.",
-    "history": "List the questions that you asked, show or repeat one.",
-    "cite": "Print documents as BibTeX or CSL-JSON.",
-    "remove-collection": "Remove all documents of a collection.",
-    "reembed": "Embed a collection again with another model.",
-    "cypher": "Run a Cypher query: one that comes with Fabula, or your own.",
-    "annotations": "Import, export, list or remove annotations of a document.",
-    "notes": "Note or highlight words of a document; search and export notes.",
-    "import": "Take in a collection that `fabula export --whole` has written.",
+    "recap": "Tell what a book has told up to a place, in order.",
+    "entities": "List who and what the documents are about.",
+    "entity": "Show who or what has a name, with whom and where.",
+    "concordance": "Show every place of some words in its context.",
+    "plot": "Draw a document as a page or as a picture.",
+    "notes": "Note or highlight words of a document; search notes.",
+    "export": "Write the text or the graph of a document to a file.",
     "serve": "Serve web pages, an HTTP API and MCP.",
-    "mcp": "Connect an assistant on this machine, by MCP.",
-    "jobs": "List what the service works on; pause, resume or cancel jobs.",
-    "keys": "Make, list and revoke the keys of the service.",
-    "doctor": "Check Python, Neo4j, indexes, models and keys.",
     "settings": "Show every setting, its value and where to set it.",
-    "batches": "List the batches of model calls, or cancel one.",
-    "cache": "Show or delete the cached replies of models.",
-    "db": "Start, stop, inspect and back up Fabula's own Neo4j.",
 }
-"""The commands with a line of help each, so that listing them imports none of them."""
-OFTEN = (
-    *("search", "compare", "list", "show", "entities", "entity", "correct", "recap", "rename"),
-    *("remove", "drop", "check", "export"),
-)
-"""Operations that stand among the commands, after `cite`."""
+"""What readers need: the help has a line for each of them, and of the others only the names."""
 GROUP = "fabula.commands"
 """The group of entry points by which a package brings a command."""
 OPERATIONS = "fabula.operations"
@@ -67,7 +56,7 @@ is an action of a command."""
 def find_commands() -> Mapping[str, EntryPoint]:
     """Return the commands that packages bring and those of operations, by name.
 
-    An operation whose command does more than it has one of its own, in `COMMANDS`.
+    An operation whose command does more than it is in `COMMANDS`.
     """
     entries = [*entry_points(group=GROUP), *entry_points(group=OPERATIONS)]
     # "notes.add" is an action of the command `notes`.
@@ -75,40 +64,15 @@ def find_commands() -> Mapping[str, EntryPoint]:
     return {name: names[name] for name in names if name not in COMMANDS}
 
 
-def _list_first() -> list[str]:
-    """Return the commands that a newcomer needs first, in their order."""
-    names = [*COMMANDS]
-    place = names.index("cite") + 1
-    return [*names[:place], *(name for name in OFTEN if name in find_commands()), *names[place:]]
-
-
-def first_line(entry: EntryPoint) -> str:
-    """Return the line of help of an installed command, without importing its module.
-
-    It is the first line of the docstring of an operation, or of a command's module up to a colon.
-    """
-    try:
-        spec = importlib.util.find_spec(entry.module)
-        assert spec is not None and spec.origin is not None
-        module = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
-        if entry.group == OPERATIONS:
-            [function] = [
-                each
-                for each in module.body
-                if isinstance(each, ast.FunctionDef) and each.name == entry.attr
-            ]
-            return (ast.get_docstring(function) or "").split("\n", 1)[0]
-        return (ast.get_docstring(module) or "").split("\n", 1)[0].split(":")[0] + "."
-    except (AssertionError, ImportError, OSError, SyntaxError, ValueError):
-        return "can't be loaded: install its package again"
-
-
 class Commands(click.Group):
     """The commands, each in the module of its name; errors become one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names, in the order in which a newcomer needs them."""
-        return [*dict.fromkeys([*_list_first(), *find_commands()])]
+        """Return the names, those first that readers need."""
+        names = [*READING, *sorted([*COMMANDS, *find_commands()])]
+        return [
+            name for name in dict.fromkeys(names) if name in COMMANDS or name in find_commands()
+        ]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
@@ -135,13 +99,12 @@ class Commands(click.Group):
             ) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the table of commands without importing them."""
-        lines = {name: first_line(entry) for name, entry in find_commands().items()} | COMMANDS
-        first = _list_first()
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, lines[name]) for name in first])
-        with formatter.section("More commands"):
-            formatter.write_dl([(name, lines[name]) for name in lines if name not in first])
+        """Write the table of commands for readers, and the names of the others."""
+        names = self.list_commands(ctx)
+        with formatter.section("For readers"):
+            formatter.write_dl([(name, READING[name]) for name in names if name in READING])
+        with formatter.section("More commands, which `fabula NAME --help` describes"):
+            formatter.write_text(", ".join(name for name in names if name not in READING))
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; an error becomes one line, or a traceback with --debug."""

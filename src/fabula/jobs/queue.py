@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from threading import Condition
 from typing import Any, Protocol
 
+from fabula.config.embedding_space import for_building, name_space
 from fabula.config.serving import TABLE
 from fabula.errors import Conflict, Forbidden, NotFound, SettingsError
 from fabula.jobs.callers import Caller
@@ -30,6 +31,7 @@ from fabula.jobs.job import (
     read_job,
 )
 from fabula.jobs.recipes import ANY_SERVER, Recipes
+from fabula.jobs.work import Work
 from fabula.library import App
 from fabula.store.embedding_space import refuse_other_model, refuse_reembedding
 from fabula.text.names import collection_problem, quote_name
@@ -86,6 +88,12 @@ class Jobs:
         """How this process does jobs."""
         assert self._recipes, "this process does no jobs"
         return self._recipes
+
+    def begin(self, caller: Caller, work: Work, idempotency: Idempotency | None = None) -> Job:
+        """Add the job that does some work, as `add` does. Raises SettingsError if no run could."""
+        work.refuse()
+        name, items = work.collection.name, work.items()
+        return self.add(caller, name, work.kind, items, work.options, idempotency)
 
     def add(
         self,
@@ -373,8 +381,8 @@ class Jobs:
             )
         if space and (space.has_documents or space.phase):
             refuse_reembedding(space)
-            models = collection.models.for_building(space.model)
-            refuse_other_model(space, models.space_name)
+            settings = for_building(collection.models.settings, space.model)
+            refuse_other_model(space, name_space(settings))
 
 
 @dataclass(frozen=True, slots=True)

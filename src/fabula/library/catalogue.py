@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabula.errors import NotFound
+from fabula.errors import NotFound, did_you_mean
 from fabula.graph.entries import Entry
 from fabula.text.names import quote_name
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 MAX_NAMED = 5
 """Documents that a message names."""
+MAX_COMPARED = 1000
+"""Documents whose titles are compared with a name that none of them has."""
+PUNCTUATION = ".,;:!?'\"()"
 MAX_ROWS = 100
 """Documents that a notebook shows."""
 
@@ -42,16 +45,13 @@ class Documents:
         return list_documents(list(islice(self, MAX_ROWS)), len(self))
 
 
-def find_document(
-    store: Store, collection: str, name: str, *, whole: bool = False, is_path: bool = True
-) -> Entry:
+def find_document(store: Store, collection: str, name: str, *, is_path: bool = True) -> Entry:
     """Return the one document that a name means.
 
     Args:
         store: The graph.
         collection: The collection to look in.
         name: An id or its beginning, a title or a part of one, a file or its name.
-        whole: A part of a title does not count.
         is_path: The name may be the path of a file on this machine. Not so for a name that comes
             from a client of the service.
 
@@ -62,7 +62,7 @@ def find_document(
     if not isinstance(name, str):
         raise TypeError(f"A document is named by a str, its id, title or file, not by {name!r}.")
     sources = _resolve(name) if is_path else []
-    matches = store.find_named(collection, name, MAX_NAMED + 1, whole=whole, sources=sources)
+    matches = store.find_named(collection, name, MAX_NAMED + 1, sources=sources)
     if len(matches) == 1:
         return matches[0]
     if matches:
@@ -71,14 +71,16 @@ def find_document(
         )
         count = f"{len(matches)}" if len(matches) <= MAX_NAMED else f"more than {MAX_NAMED}"
         raise NotFound(f"{quote_name(name)} could be {count} documents; name one by its id: {ids}.")
-    entries = list(islice(store.documents(collection, MAX_NAMED), MAX_NAMED))
-    if not entries:
+    titles = [entry.title for entry in islice(store.documents(collection), MAX_COMPARED)]
+    if not titles:
         raise empty_collection_error(collection)
-    more = store.count(collection)[0] - len(entries)
-    titles = ", ".join(entry.title for entry in entries) + (f" and {more} more" if more > 0 else "")
+    more = store.count(collection)[0] - MAX_NAMED
+    listed = ", ".join(titles[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+    # A word of a title names a document, too.
+    words = [word.strip(PUNCTUATION) for title in titles for word in title.split()]
+    hint = did_you_mean(name, [*titles, *words], f"There are: {listed}.")
     raise NotFound(
-        f"There is no document {quote_name(name)} in collection {collection!r}. There are: "
-        f"{titles}.",
+        f"There is no document {quote_name(name)} in collection {collection!r}. {hint}",
         advice="`fabula list` shows them.",
     )
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fabula.library.collection import Collection
 
 GROUP = "Documents"
-RETRY = "`fabula ingest --retry`"
+RETRY = "`fabula retry`"
 MAX_NAMED = 5
 """How many of the documents that an earlier version read are named."""
 MAX_GAPS = 5
@@ -571,12 +571,12 @@ def remove_document(
 ) -> RemovedDocument:
     """Remove a document with all its graphs.
 
-    That is possible even while a graph of it is being built. A part of a title does not name it.
+    That is possible even while a graph of it is being built.
 
     Raises:
         NotFound: There is no such document.
     """
-    entry = collection.document(document, whole=True)
+    entry = collection.document(document)
     layers = collection.store.layers(collection.name, entry.id)
     own = [each for each in collection.decisions() if each.document == entry.id]
     removed = RemovedDocument(

@@ -97,7 +97,7 @@ def write_network_file(
 
 @operation(
     "/collections/{collection}/entities",
-    group="Findings",
+    group="People",
     positional=["document"],
     hides_unread=True,
     is_public=True,
@@ -302,7 +302,7 @@ class EntityCards:
 
 @operation(
     "/collections/{collection}/entity",
-    group="Findings",
+    group="People",
     positional=["name"],
     hides_unread=True,
     has_screen=False,

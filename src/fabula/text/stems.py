@@ -149,6 +149,11 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.lower().replace("’", "'"))
 
 
+def name_language(code: str) -> str:
+    """Return the name of a language, or the code of one that has no stemmer."""
+    return _ALGORITHMS.get(code.lower().replace("_", "-").split("-")[0], "").title() or code
+
+
 def guess_language(text: str) -> str:
     """Return 'en' if more than a quarter of the words are English function words, else ''."""
     all_words = words(text)

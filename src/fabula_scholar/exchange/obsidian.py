@@ -24,7 +24,7 @@ from fabula.export.markdown import escape_markdown
 from fabula.graph.annotations import ENTITY, QUOTATION, Annotation
 from fabula.graph.structure import TextStructure
 from fabula.text.document import Document
-from fabula.text.names import file_name
+from fabula.text.names import file_name, source_name
 
 if TYPE_CHECKING:
     from fabula.library.collection import Collection
@@ -94,10 +94,7 @@ def _is_of(index: Path, document: Document) -> bool:
     if not index.is_file():
         return False
     head = index.read_text("utf-8", "replace")[:MAX_HEAD_CHARACTERS]
-    # Notes of a version that did not write the id have the source alone.
-    name = "document" if "\ndocument: " in head else "source"
-    value = document.id if name == "document" else document.source
-    return f"\n{name}: {json.dumps(value, ensure_ascii=False)}\n" in head
+    return f"\ndocument: {json.dumps(document.id, ensure_ascii=False)}\n" in head
 
 
 def vault_notes(text: AnnotatedText, structure: TextStructure, root: str = "") -> dict[str, str]:
@@ -206,7 +203,7 @@ def _index(
         {
             "title": document.title,
             "author": document.author,
-            "source": document.source,
+            "source": source_name(document.source),
             "document": document.id,
         }
     )

@@ -17,6 +17,7 @@ from fabula.export.annotated_text import AnnotatedText
 from fabula.export.annotation_formats import AnnotationFormat
 from fabula.graph.annotations import ENTITY, QUOTATION, Annotation
 from fabula.models.clean import clean_text
+from fabula.text.names import source_name
 from fabula_scholar.exchange.tei_marks import read_tei
 
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
@@ -49,7 +50,7 @@ def write_tei(text: AnnotatedText, what: Sequence[str]) -> Mapping[str, str]:
         f'<TEI xmlns="http://www.tei-c.org/ns/1.0"{language}><teiHeader><fileDesc>',
         f"<titleStmt><title>{title}</title><author>{author}</author></titleStmt>",
         "<publicationStmt><p>Written by Fabula.</p></publicationStmt>",
-        f"<sourceDesc><p>{escape(document.source)}{left_out}</p></sourceDesc>",
+        f"<sourceDesc><p>{escape(source_name(document.source))}{left_out}</p></sourceDesc>",
         "</fileDesc></teiHeader><standOff>",
         *_lists(things),
         *_spans(every),

@@ -73,19 +73,12 @@ def command(
 ) -> None:
     """Draw DOCUMENT (its id, title or file): its aspect trees over its line of chunks.
 
-    A page works without a network; you can zoom, search, open level after level, read each passage
-    and see what it rests on. An existing file is replaced.
+    A page works without a network; you can zoom, search, read each passage and see what it rests
+    on. An existing file is replaced.
 
-    With --network: its characters and other entities; those that often meet are near each other. A
-    slider selects sections, and a table lists all. --query then shows which of them a mode that
-    uses this network (hippo, fast, light, mini, local) visited. With the graph of speech it shows
-    who speaks to whom, too.
-
-    With --communities: the network in the colours and numbers of its communities, level by level,
-    with their reports. --query then marks the reports that a mode such as global used.
-
-    With --story: its events along the text, with a row for each person and place, with times and
-    reasons that the text gives, with causal links between passages, and with a table.
+    --query highlights what it finds: in a network, the entities that a mode which uses it (hippo,
+    fast, light, mini, local) visited, and in communities the reports that a mode such as global
+    used.
     """
     from fabula.library.drawing import refuse_undrawable
     from fabula_scholar.pictures.plotting import plot

@@ -144,20 +144,17 @@ class WordText:
 
     def around(self, match: TextMatch, characters: int) -> tuple[str, str]:
         """Return the text before and after a match, on one line, cut between words."""
-        before = self.text[max(0, match.start - characters - 20) : match.start]
+        first = max(0, match.start - characters - 20)
+        before = self.text[first : match.start]
         after = self.text[match.end : match.end + characters + 20]
         left, right = " ".join(before.split()), " ".join(after.split())
         if before[-1:].isspace():
             left += " "
         if after[:1].isspace():
             right = " " + right
-        if len(left) > characters:
-            left = left[-characters:]
-            left = left[left.find(" ") + 1 :] if " " in left.rstrip() else left
-        if len(right) > characters:
-            right = right[:characters]
-            right = right[: right.rfind(" ")] if " " in right.strip() else right
-        return left, right
+        if first and " " in left.rstrip():
+            left = left[left.find(" ") + 1 :]  # what it begins with may be a part of a word
+        return cut_before(left, characters), cut_after(right, characters)
 
     def sort_key(self, match: TextMatch, order: SortOrder) -> tuple[str, ...]:
         """Return what matches are sorted by: the words nearest to them on one side, or their own.
@@ -195,6 +192,18 @@ class TypeTokenCounts:
     def ratio(self) -> float:
         """The share of different words (type-token ratio)."""
         return self.types / self.tokens if self.tokens else 0.0
+
+
+def cut_before(text: str, characters: int) -> str:
+    """Return the end of a text, of at most so many characters, from a word on."""
+    end = text[max(0, len(text) - characters) :]
+    return end[end.find(" ") + 1 :] if len(end) < len(text) and " " in end.rstrip() else end
+
+
+def cut_after(text: str, characters: int) -> str:
+    """Return the beginning of a text, of at most so many characters, up to the end of a word."""
+    start = text[:characters]
+    return start[: start.rfind(" ")] if len(start) < len(text) and " " in start.strip() else start
 
 
 class WordCounter:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -18,10 +19,13 @@ from fabula_scholar.words.concordance import (
     TextMatch,
     WordCounter,
     WordText,
+    cut_after,
+    cut_before,
     is_function_word,
 )
 from fabula_scholar.words.concordance import ngrams as runs_of_words
 from fabula_scholar.words.corpus import Corpus, CorpusText, read_corpus, read_reference
+from fabula_scholar.words.curves import draw_curves
 
 if TYPE_CHECKING:
     from fabula.library.collection import Collection
@@ -90,6 +94,14 @@ class Concordance:
     total: int
     documents: tuple[DocumentCount, ...]
     rows: tuple[ConcordanceLine, ...]
+
+    def to_lines(self, width: int) -> Iterator[str]:
+        """Yield a line for each place, with the words in one column, cut between words to fit."""
+        longest = max((len(row.node) for row in self.rows), default=0)
+        side = max(0, width - min(longest, width // 2)) // 2
+        for row in self.rows:
+            line = f"{cut_before(row.left, side):>{side}}{row.node}{row.right}"
+            yield line if len(line) <= width else cut_after(line, width)
 
 
 @operation(
@@ -384,17 +396,21 @@ class Dispersion:
     Attributes:
         document: The id of the document.
         title: Its title.
+        words: The words.
         count: How often the words stand in it.
         parts: In how many of its parts they stand.
         deviation: Gries's DP, normalised: 0 for words that stand everywhere alike, 1 for words that
             stand in one part alone.
+        counts: How often they stand in each part.
     """
 
     document: Annotated[str, Column(is_shown=False)]
     title: str
+    words: str
     count: int
     parts: Annotated[int, Column("in parts")]
     deviation: Annotated[float, Column("DP")]
+    counts: Annotated[Sequence[int], Column(is_shown=False)]
 
 
 @dataclass(frozen=True)
@@ -404,6 +420,10 @@ class Dispersions:
     total: int
     rows: tuple[Dispersion, ...]
 
+    def to_svg(self) -> str:
+        """Return a curve of each document and its words, from its beginning to its end."""
+        return draw_curves([(f"{row.words}, {row.title}", row.counts) for row in self.rows])
+
 
 @operation(
     "/collections/{collection}/dispersion",
@@ -411,12 +431,19 @@ class Dispersions:
     positional=["words"],
     is_large=True,
     hides_unread=True,
-    examples=("dispersion ghost", 'dispersion "christmas" --parts 5 --stemmed'),
+    examples=(
+        "dispersion ghost",
+        'dispersion "christmas" --parts 5 --stemmed',
+        "dispersion scrooge --beside marley --parts 50 --out curves.svg",
+    ),
 )
 def dispersion(
     collection: Collection,
     words: Words,
     document: Document = "",
+    beside: Annotated[
+        str, Field(max_length=500, description="other words, to be compared with these")
+    ] = "",
     parts: Annotated[
         int, Field(ge=2, le=1000, description="into how many parts a document is cut")
     ] = 20,
@@ -426,7 +453,8 @@ def dispersion(
     """Say how evenly some words are spread over each document.
 
     A document is cut into parts of equally many words. DP (Gries 2008, normalised as by Lijffijt
-    and Gries 2012) is 0 where the words stand everywhere alike, and 1 where they are in one part.
+    and Gries 2012) is 0 where the words stand everywhere alike, and 1 where they are in one part. A
+    file that ends in .svg has their curves along the text.
 
     Raises:
         BadValue: The words can't be looked for.
@@ -434,15 +462,23 @@ def dispersion(
     """
     rows = []
     for text in read_corpus(collection, document):
-        if matches := text.words.find_words(words, stemmed=stemmed):
-            size = max(len(text.words.words), 1)
-            counts = Counter(match.first * parts // size for match in matches)
-            shares = [counts[part] / len(matches) for part in range(parts)]
-            deviation = sum(abs(share - 1 / parts) for share in shares) / 2 / (1 - 1 / parts)
-            entry = text.entry
-            rows.append(Dispersion(entry.id, entry.title, len(matches), len(counts), deviation))
+        for query in filter(None, (words, beside)):
+            if matches := text.words.find_words(query, stemmed=stemmed):
+                rows.append(_spread(text, query, [match.first for match in matches], parts))
     rows.sort(key=lambda row: (-row.count, row.title, row.document))
     return Dispersions(len(rows), tuple(rows[:limit]))
+
+
+def _spread(text: CorpusText, query: str, places: Sequence[int], parts: int) -> Dispersion:
+    """Return how the words of a query, whose numbers in the text are given, are spread over it."""
+    size = max(len(text.words.words), 1)
+    in_part = Counter(place * parts // size for place in places)
+    counts = tuple(in_part[part] for part in range(parts))
+    distance = sum(abs(count / len(places) - 1 / parts) for count in counts)
+    deviation = distance / 2 / (1 - 1 / parts)
+    entry = text.entry
+    count = len(places)
+    return Dispersion(entry.id, entry.title, query, count, len(in_part), deviation, counts)
 
 
 def _count_forms(corpus: Corpus, *, stemmed: bool) -> Counter[str]:

@@ -28,7 +28,7 @@ def places(words: str) -> tuple[int, ...]:
 
 def text() -> AnnotatedText:
     sections = (Section("ONE: a/b?", 0, 1), Section("TWO", TEXT.index("TWO"), 1))
-    document = Document("d", "c", "x.txt", "My: Book?", "Me", "en", TEXT, sections, "")
+    document = Document("d", "c", "/home/me/x.txt", "My: Book?", "Me", "en", TEXT, sections, "")
     quotation = TEXT.index("“Go,”")
     return AnnotatedText(
         document,
@@ -62,7 +62,9 @@ def test_each_character_place_and_chapter_has_a_note_and_every_link_leads_to_one
     assert anna.startswith("---\nmentions: 2\n---\n\n# Anna\n")
     assert "> “Go,”\n>\n> — [[My Book/Chapters/001 ONE a b|" in anna
     assert "[[My Book/Places/Rome|Rome]] (1)" in notes["My Book/Chapters/002 TWO.md"]
-    assert notes["My Book/My Book.md"].startswith('---\ntitle: "My: Book?"\nauthor: "Me"\n')
+    assert notes["My Book/My Book.md"].startswith(
+        '---\ntitle: "My: Book?"\nauthor: "Me"\nsource: "x.txt"\n'
+    )
 
 
 def test_a_vault_is_written_beside_what_is_there(tmp_path: Path) -> None:
@@ -88,10 +90,6 @@ def test_two_books_of_one_title_have_a_folder_each(tmp_path: Path) -> None:
     assert "[[my book 2/Places/Rome|" in (tmp_path / "my book 2" / "my book 2.md").read_text(
         "utf-8"
     )
-    # A vault that was written before notes had the document's id.
-    index = tmp_path / "My Book" / "My Book.md"
-    index.write_text(index.read_text("utf-8").replace('document: "d"\n', ""), "utf-8")
-    assert vault_folder(tmp_path, one.document) == "My Book"
     assert vault_folder(tmp_path, replace(one.document, id="f", source="z")) == "My Book 3"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from fabula.cli.shared.building import BuildFlags, build_flags, run_build
+from fabula.cli.shared.building import BUILD_FLAGS, BuildFlags, run_build, work_flags
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.shared.screen import notice_offline
@@ -26,19 +26,17 @@ if TYPE_CHECKING:
         "ingest book.epub",
         "ingest novels/ --dry-run",
         "ingest novels/ --max-calls 5000",
-        "ingest novels/ --batch",
         "ingest - --name tale.md < tale.md",
-        "ingest --retry",
         "ingest novels/ --workers 4",
     ),
 )
-@click.argument("paths", nargs=-1, type=click.Path())
-@click.option("--retry", is_flag=True, help="without PATHS: fill the gaps of the collection")
+@click.argument("paths", nargs=-1, required=True, type=click.Path())
+@click.option("--rebuild", is_flag=True, help="build all anew, as the first time")
 @click.option("--name", default="", help="file name for standard input, for example tale.md")
-@build_flags
+@work_flags(*BUILD_FLAGS)
 @settings_flags(*GRAPH, *BUILDING)
 def command(
-    paths: tuple[str, ...], retry: bool, name: str, flags: BuildFlags, settings: Settings
+    paths: tuple[str, ...], rebuild: bool, name: str, flags: BuildFlags, settings: Settings
 ) -> None:
     """Build graphs of PATHS: files, folders, zip archives, an https address, or - for standard
     input.
@@ -48,36 +46,27 @@ def command(
 
     Documents that have not changed stay as they are; a changed file replaces its old version, and
     the model is asked only about what changed. A file that can't be read is reported, and the
-    others continue; the exit code is then 1. What a file has besides its text, as a library's
-    licence or page numbers, is left out and counted.
+    others continue; the exit code is then 1.
 
-    A gap is a piece that the model did not provide, because its replies could not be read or a
-    filter withheld them; or one that a rule failed on. The document is added without it, unless the
-    model did not provide more than one piece and more than a tenth. The next ingest of the file
-    asks for it again; --retry does so for all documents with gaps, and does not need their files.
+    A document is added without its gaps, the pieces that the model did not provide, if they are
+    few. The next ingest of the file asks for them again; `fabula retry` does so for all documents.
 
-    With --batch, models are asked by batches, at half the price, which may take up to a day each,
-    and several of them follow each other. The command ends with exit code 75 while documents wait;
-    run it again to go on, or let it --wait.
+    With --batch, models are asked by batches, at half the price, which may take up to a day each.
+    The command ends with exit code 75 while documents wait; run it again, or let it --wait.
     """
-    if not paths and not retry:
-        raise click.UsageError("Name files or folders, or give --retry.")
-    if not paths and flags.rebuild:
-        raise click.UsageError("Name what to --rebuild; --retry only fills gaps.")
     notice_offline(settings)
 
     def ingest(collection: Collection, /, **options: Unpack[BuildOptions]) -> Sequence[Outcome]:
-        if not paths:
-            return collection.retry(**options)
+        options["rebuild"] = rebuild
         return collection.ingest(*paths, name=name, **options)
 
     # Standard input can be read only once, an address is not fetched twice, and the settings of a
     # published baseline are fixed.
-    is_local = bool(paths) and not any(path == "-" or "://" in path for path in paths)
+    is_local = not any(path == "-" or "://" in path for path in paths)
     run_build(
         settings,
         ingest,
         flags,
-        nothing="No files found" if paths else "No gaps",
+        nothing="No files found",
         can_compare=is_local and settings.preset in ("fabula", "published"),
     )

@@ -18,7 +18,7 @@ from fabula.cli.shared.last_answer import keep_places
 from fabula.cli.shared.opening import choose_collection, open_app
 from fabula.cli.shared.options import ASKING, GRAPH, HOME, WRITING, settings_flags
 from fabula.cli.shared.screen import echo
-from fabula.cli.shared.tables import print_table
+from fabula.cli.shared.tables import console, print_table
 from fabula.export.files import replace_file
 from fabula.models.clean import escape_json
 from fabula.operations.kit import (
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 
 SUFFIXES = (".csv", ".json")
+BOM = "\ufeff"
+"""The byte order mark, by which Excel knows that a CSV file is UTF-8."""
 
 
 def make_commands(group: str) -> list[click.Command]:
@@ -54,12 +56,17 @@ def make_commands(group: str) -> list[click.Command]:
 
 def make_command(operation: Operation, kind: type[Command] = Command, **more: Any) -> click.Command:
     """Return the command of an operation; `more` is what its kind of command takes."""
+    if operation.is_work:
+        from fabula.cli.shared.building import make_work_command
+
+        return make_work_command(operation)
 
     def run(
         settings: Settings,
         out: Path | None,
         as_json: bool = False,
         as_csv: bool = False,
+        bom: bool = False,
         **values: Any,
     ) -> None:
         values = {name: value for name, value in values.items() if value not in (None, ())}
@@ -78,7 +85,7 @@ def make_command(operation: Operation, kind: type[Command] = Command, **more: An
             collection, results = _run(operation, app, values)
             first = int(values.get("first", 0))
             form = ".json" if as_json else ".csv" if as_csv else suffix
-            _print_results(operation, results, form, out, first)
+            _print_results(operation, results, form, out, first, BOM if bom else "")
             for result in results:
                 _say_what_is_left(result, make_table(result), first)
                 if operation.starts_job and collection:
@@ -87,7 +94,7 @@ def make_command(operation: Operation, kind: type[Command] = Command, **more: An
         if any(getattr(result, "has_failed", False) for result in results):
             raise click.exceptions.Exit(1)
 
-    suffixes = (*SUFFIXES, *operation.writers)
+    suffixes = (*SUFFIXES, *operation.writers, *([".svg"] if operation.is_drawn else ()))
     unseen = (*ABOUT_ASKER, Mark.HAS_SETTING)
     typed = [
         each for each in operation.parameters if not (any(map(each.has, unseen)) or each.is_mapping)
@@ -98,7 +105,7 @@ def make_command(operation: Operation, kind: type[Command] = Command, **more: An
     command = settings_flags(*(name for name in names if name not in several))(run)
     for option in (
         *_list_options(operation, suffixes),
-        *(_make_option(operation, parameter) for parameter in reversed(typed)),
+        *(make_option(operation, parameter) for parameter in reversed(typed)),
     ):
         command = option(command)
     name, about = operation.command.split()[-1], operation.description
@@ -118,6 +125,7 @@ def _list_options(operation: Operation, suffixes: Sequence[str]) -> Iterator[Any
             type=click.Path(dir_okay=False, path_type=Path),
             help=f"write all rows to a file, {', '.join(suffixes)}, instead",
         )
+        yield click.option("--bom", is_flag=True, help="begin CSV with a mark that Excel needs")
         yield click.option("--csv", "as_csv", is_flag=True, help="print CSV")
         yield click.option("--json", "as_json", is_flag=True, help="print JSON")
 
@@ -138,7 +146,8 @@ def _check_suffix(out: Path | None, suffixes: Sequence[str]) -> str:
     return out.suffix.lower() if out else ""
 
 
-def _make_option(operation: Operation, parameter: Parameter) -> Any:
+def make_option(operation: Operation, parameter: Parameter) -> Any:
+    """Return the option or the argument of a parameter."""
     about = parameter.field.description or ""
     if parameter.name in operation.positional:
         if operation.has_confirmation and parameter.name == operation.positional[-1]:
@@ -272,15 +281,20 @@ def _keep_places(
 
 
 def _print_results(
-    operation: Operation, results: Sequence[Any], form: str, out: Path | None, first: int
+    operation: Operation, results: Sequence[Any], form: str, out: Path | None, first: int, mark: str
 ) -> None:
-    """Print results, or write them to a file, as JSON, as CSV or, without a form, for people."""
+    """Print results, or write them to a file, as JSON, as CSV or, without a form, for people.
+
+    CSV begins with `mark`.
+    """
     if form == ".json":
         found = [operation.to_json(result) for result in results]
         text = json.dumps(found if found[1:] else found[0], indent=2, ensure_ascii=False)
         _write(escape_json(text) + "\n", out)
+    elif form == ".svg":
+        _write("".join(result.to_svg() for result in results), out)
     elif form:
-        _write("".join(map(operation.to_csv, results)), out)
+        _write(mark + "".join(map(operation.to_csv, results)), out)
     else:
         for result in results:
             _show(operation, result, first)
@@ -305,6 +319,12 @@ def _show(operation: Operation, result: Any, first: int) -> None:
     """Print a result for people: its text, or a table and what is below it."""
     if hasattr(result, "to_text"):
         echo(result.to_text())
+        return
+    screen = console()
+    if hasattr(result, "to_lines") and screen.is_terminal:
+        width = len(f"{first + len(result.rows)}") + 1
+        for number, line in enumerate(result.to_lines(screen.width - width), first + 1):
+            echo(f"{number:>{width - 1}} {line}")
         return
     notes = [*result.to_notes()] if hasattr(result, "to_notes") else []
     show_table(make_table(result), first, notes)

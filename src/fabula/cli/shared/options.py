@@ -56,6 +56,11 @@ SPENDING = (
 )
 WRITING = (*MODELS, *SPENDING, *SHORT)
 """What graphs are built with, of texts that are there."""
+EMBEDDING = (
+    *("base_url", "embedding_model", "embedding_query_prefix", "embedding_passage_prefix"),
+    *("embedding_batch", "concurrency", "timeout", "attempts", "cache", "cache_folder"),
+)
+"""What texts that are there are embedded with."""
 BUILDING = (*WRITING, "max_file_mb", "fetch", "graphs", "chunk_tokens")
 QUESTION = tuple(option.setting for option in query_options().values() if option.setting)
 """The settings that give the options of a question their defaults."""
@@ -79,11 +84,7 @@ GROUPS = {
     "Neo4j": (*(name for name in GRAPH if name not in ("collection", "preset")), *SERVER),
 }
 """What flags are about, in the order that help shows them."""
-COMMON = (
-    *("collection", "base_url", "model", "embedding_model", "max_calls", "neo4j_uri"),
-    *("graphs", "aspects", "chunk_tokens", "levels", "details"),
-    *("mode", "top_k", "rerank", "expand", "context", "context_tokens"),
-)
+COMMON = ("collection", "model", "max_calls", "graphs", "mode", "top_k")
 """The flags that help shows without being asked for all."""
 ASSIGNED = "assigned"
 """The parameter that holds what --set gives."""

@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
+from fabula.operations.annotations import GROUP as ANNOTATIONS
 from fabula.service.page import screens
 from fabula.service.page.rendering import Static, show
 from fabula.service.page.screens.operations import make_screens
@@ -29,10 +30,11 @@ HEADINGS: Mapping[int, str] = {
 def add(service: FastAPI) -> None:
     """Add the screens and their static files to a service."""
     service.state.error_page = error_page
-    others = make_screens()
-    service.state.screens = (*screens.READING, *others, *screens.MANAGING)
+    made = make_screens()
+    others = [screen for screen in made if screen.name != ANNOTATIONS]
+    service.state.menu = ((*screens.READING, *others, screens.NOTES), screens.RUNNING)
     service.mount("/static", Static(), name="static")
-    added = [screen.router for screen in others if screen.router is not None]
+    added = [screen.router for screen in made if screen.router is not None]
     for router in (*screens.ROUTERS, *added):
         service.include_router(router, include_in_schema=False)
 

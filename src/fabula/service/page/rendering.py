@@ -17,11 +17,16 @@ from fastapi.templating import Jinja2Templates
 from jinja2 import Environment, FileSystemLoader
 from starlette.types import Scope
 
+from fabula.config.settings import Settings
 from fabula.errors import StoreError
+from fabula.operations.choices import title_of
 from fabula.operations.kit import in_words
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import caller_of, state_of
+from fabula.service.page.screen import Screen
+from fabula.service.page.ways import list_ways
 from fabula.text.locator import LocatorKind, name_labels
+from fabula.text.stems import name_language
 
 HERE = Path(__file__).parent
 
@@ -45,6 +50,14 @@ LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
 YEAR_SECONDS = 31_536_000
+
+
+WORDS_PER_TOKEN = 0.75
+"""About; of prose in English."""
+
+
+DEFAULT_NAME: str = Settings.model_fields["collection"].default
+"""The name of a collection that nobody named."""
 
 
 class Static(StaticFiles):
@@ -86,7 +99,7 @@ def show(
         status: The HTTP status.
         headers: Further headers.
     """
-    frame: dict[str, Any] = {"collection": "", "collections": [], "screens": [], "caller": None}
+    frame: dict[str, Any] = {"collection": "", "collections": [], "menu": [], "caller": None}
     # The page of a server error is rendered without the graph, which may be what failed.
     if hasattr(request.state, "caller") and status < 500:
         try:
@@ -115,21 +128,24 @@ def _frame(request: Request, collection: str) -> dict[str, Any]:
     caller, state = caller_of(request), state_of(request)
     visible = state.visible_collections(caller)
     collection = collection or state.default_collection(caller)
-    links = [
-        {
-            "name": screen.name,
-            "url": screen.path.replace("{collection}", quote(collection, safe="")),
-        }
-        for screen in request.app.state.screens
-        if caller.may(screen.role)
-        and not (caller.is_visitor and (screen.for_members or not screen.path.startswith("/c/")))
-        and (collection or "{collection}" not in screen.path)
-        and (collection in visible or not screen.needs_books)
-    ]
+
+    def may_see(screen: Screen) -> bool:
+        return (
+            caller.may(screen.role)
+            and not (caller.is_visitor and (screen.for_members or screen.path[:3] != "/c/"))
+            and bool(collection or "{collection}" not in screen.path)
+            and (collection in visible or not screen.needs_books)
+        )
+
+    def link(screen: Screen) -> tuple[str, str]:
+        return screen.name, screen.path.replace("{collection}", quote(collection, safe=""))
+
+    menu = request.app.state.menu
+    parts = [[link(screen) for screen in part if may_see(screen)] for part in menu]
     return {
         "collection": collection,
         "collections": visible,
-        "screens": links,
+        "menu": [part for part in parts if part],
         "caller": caller,
         # Somebody who has signed in is a visitor in a public collection that their key is not for.
         "is_signed_in": getattr(request.state, "is_signed_in", not caller.is_visitor),
@@ -152,6 +168,11 @@ def one_line(text: str) -> str:
     return " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
 
 
+def name_library(collection: str) -> str:
+    """Return what readers call a collection: one that nobody gave a name is the library."""
+    return "the library" if collection == DEFAULT_NAME else one_line(collection)
+
+
 def digest(text: str) -> str:
     """Return a short digest, so that a script can compare values without knowing them."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -162,7 +183,7 @@ def is_language(name: str) -> bool:
     return bool(LANGUAGE.fullmatch(name))
 
 
-templates.env.globals |= {"asset": asset, "address": address}
+templates.env.globals |= {"asset": asset, "address": address, "ways": list_ways}
 
 
 def show_labels(labels: str, kind: LocatorKind) -> str:
@@ -170,8 +191,23 @@ def show_labels(labels: str, kind: LocatorKind) -> str:
     return one_line(name_labels(kind, labels))
 
 
-templates.env.filters |= {"line": one_line, "digest": digest, "is_language": is_language}
-templates.env.filters |= {"labels": show_labels, "words": in_words}
+def measure_length(tokens: int) -> str:
+    """Return about how many words a text of some tokens has."""
+    words = round(tokens * WORDS_PER_TOKEN)
+    return f"{round(words, 2 - len(str(words))) if words > 99 else words:,} words"
+
+
+templates.env.filters |= {
+    "digest": digest,
+    "is_language": is_language,
+    "labels": show_labels,
+    "language": name_language,
+    "library": name_library,
+    "line": one_line,
+    "measure": measure_length,
+    "title_of": title_of,
+    "words": in_words,
+}
 
 
 templates.env.trim_blocks = True

@@ -21,19 +21,19 @@ from fabula.service.page.screens import (
 )
 
 READING: tuple[Screen, ...] = (
-    Screen("Documents", "/c/{collection}"),
+    Screen("Library", "/c/{collection}"),
     Screen("Ask", "/c/{collection}/ask", needs_books=True),
-    Screen("Compare", "/c/{collection}/compare", needs_books=True),
-    Screen("Notes", "/c/{collection}/notes", needs_books=True, for_members=True),
 )
-"""The first of the menu, before those that other packages bring."""
-MANAGING: tuple[Screen, ...] = (
+"""The first of the menu, before those that are made from operations."""
+NOTES = Screen("Notes", "/c/{collection}/notes", needs_books=True, for_members=True)
+"""After these; it leads to Annotations."""
+RUNNING: tuple[Screen, ...] = (
     Screen("Add", "/c/{collection}/add", role="write"),
     Screen("Jobs", "/jobs"),
     Screen("Queries", "/queries?collection={collection}", needs_books=True),
     Screen("Settings", "/admin"),
 )
-"""The last of the menu."""
+"""The second part of the menu."""
 ROUTERS: tuple[APIRouter, ...] = (
     signin.router,
     documents.router,

@@ -15,7 +15,7 @@ from fabula.operations.corrections import Corrected, find_corrections
 from fabula.operations.entities import Entity, EntityCard
 from fabula.operations.entities import entities as list_entities
 from fabula.operations.entities import entity as find_entity
-from fabula.operations.kit import find_operation
+from fabula.operations.kit import find_operation, operation_entries
 from fabula.service.core.errors import Problem, status_of
 from fabula.service.core.views import document_of
 from fabula.service.http.addresses import address
@@ -34,6 +34,12 @@ from fabula.service.page.rendering import show
 router = APIRouter()
 MAX_SUGGESTIONS = 500
 """Names that the field for a merge suggests."""
+MAX_PLACES = 1000
+"""Sections in which an entity is named, and entities it has to do with."""
+MAX_QUOTATIONS = 5
+"""Of what a person says, with a link to all."""
+CURVE_WIDTH, CURVE_HEIGHT = 600, 60
+MIN_BAR = 2.0
 Line = Annotated[str, Form(max_length=500)]
 Scope = Annotated[Literal["document", "collection"], Form()]
 Number = Annotated[int, Path(ge=1, le=10**9)]
@@ -48,7 +54,7 @@ def show_entity(
     caller: Reader,
     entity: str,
 ) -> Response:
-    """Show the names of an entity, the corrections that concern it, and forms to correct it."""
+    """Show who or what an entity is, the corrections that concern it, and forms to correct it."""
     entry = document_of(collection, document)
     values = _entity_values(collection, entry, entity, caller)
     return show(request, "entity.html", values)
@@ -140,8 +146,32 @@ def _lead_to_job(corrected: Corrected, otherwise: str) -> Response:
     return RedirectResponse(address("jobs", corrected.job) if corrected.job else otherwise, 303)
 
 
-def _find_card(collection: Collection, entry: Entry, id: str) -> EntityCard:
-    return find_entity(collection, id, entry.id, 1).rows[0]
+def _find_card(collection: Collection, entry: Entry, id: str, most: int = 1) -> EntityCard:
+    return find_entity(collection, id, entry.id, most).rows[0]
+
+
+def _draw_bars(card: EntityCard, length: int) -> list[tuple[float, float, float]]:
+    """Return for each section where it begins, how wide it is, and how dense the mentions are."""
+    densities = [each.mentions / max(1, each.end - each.start) for each in card.places]
+    scale = CURVE_WIDTH / max(1, length)
+    return [
+        (
+            each.start * scale,
+            max(MIN_BAR, (each.end - each.start) * scale),
+            max(MIN_BAR, CURVE_HEIGHT * density / max(densities)),
+        )
+        for each, density in zip(card.places, densities, strict=True)
+    ]
+
+
+def _find_said(collection: Collection, entry: Entry, name: str) -> tuple[Sequence[Any], str]:
+    """Return the first quotations of a person, and the address of all; none without the graph."""
+    if "speech" not in entry.graphs or "speech" not in operation_entries():
+        return (), ""
+    speech = find_operation("speech")
+    said = speech.function(collection, entry.id, speaker=name, limit=MAX_QUOTATIONS)
+    path = ("c", collection.name, speech.group.lower())
+    return said.rows, address(*path, tool=speech.name, document=entry.id, speaker=name, run="true")
 
 
 def _name_for(collection: Collection, entry: Entry, card: EntityCard) -> str:
@@ -155,9 +185,11 @@ def _cast(collection: Collection, entry: Entry) -> Sequence[Entity]:
 
 
 def _entity_values(collection: Collection, entry: Entry, id: str, caller: Caller) -> dict[str, Any]:
-    card = _find_card(collection, entry, id)
+    card = _find_card(collection, entry, id, MAX_PLACES)
     forms = zip(card.names, card.counts, card.merged_by, strict=True)
-    return {
+    reached = describe_reached(collection, entry, "entities", id)
+    said, all_said = _find_said(collection, entry, card.name)
+    return reached | {
         "collection": collection.name,
         "document": entry,
         "entity": card,
@@ -165,4 +197,8 @@ def _entity_values(collection: Collection, entry: Entry, id: str, caller: Caller
         "others": [other.name for other in _cast(collection, entry) if other.id != card.id],
         "corrections": [] if caller.is_visitor else card.corrections,
         "may_write": caller.may("write"),
-    } | describe_reached(collection, entry, "entities", id)
+        "bars": _draw_bars(card, reached["reached"].length),
+        "size": (CURVE_WIDTH, CURVE_HEIGHT),
+        "said": said,
+        "all_said": all_said,
+    }

@@ -21,9 +21,6 @@ from fabula.service.page.screens.managing import MESSAGES
 router = APIRouter()
 PAGE_SIZE = 24
 """Documents on one page."""
-MAX_BAR_PIXELS = 16
-"""Height of the tallest bar."""
-MIN_BAR_PIXELS = 2.0
 
 
 @router.get("/")
@@ -72,32 +69,13 @@ def list_documents(
 
 def _books(collection: Collection, entries: list[Entry]) -> list[dict[str, Any]]:
     """Return the template's values of each document."""
-    counts: dict[str, dict[str, int]] = {}
-    ids = [book.id for book in entries]
-    for row in collection.store.rows(
-        "core/count_summaries", collection=collection.name, documents=ids
-    ):
-        counts.setdefault(row["document"], {})[row["aspect"]] = row["summaries"]
     return [
         {
             "entry": book,
             "graphs": [name for name in sorted(book.graphs) if name != TEXT],
-            "bars": _bars(book, counts.get(book.id, {})),
             "money": collection.settings.cost(book.usage).money,
             "unpriced": collection.settings.cost(book.usage).unpriced,
             "calls": sum(usage.calls for usage in book.usage.values()),
         }
         for book in entries
-    ]
-
-
-def _bars(entry: Entry, counts: dict[str, int]) -> list[tuple[str, int, float]]:
-    """Return the aspects in the order of building, with how many summaries and how high a bar."""
-    declared = [name for part in entry.graphs.values() for name in part.facts.get("aspects", ())]
-    built = [name for name in declared if name in counts]
-    highest = max(counts.values(), default=1)
-    names = [*built, *(name for name in counts if name not in built)]
-    return [
-        (name, counts[name], max(MIN_BAR_PIXELS, MAX_BAR_PIXELS * counts[name] / highest))
-        for name in names
     ]

@@ -36,7 +36,11 @@ from fabula.service.page.screen import Screen
 
 END = "100%"
 """The place at the end of a book, by which a reader's bookmark is put aside."""
-MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
+MEDIA_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "svg": "image/svg+xml; charset=utf-8",
+}
 PAGING = ("first", "limit")
 """Parameters that have links, and no fields in the form."""
 
@@ -140,7 +144,13 @@ class _Asked:
         self.is_run = bool(typed.get("run")) and is_own
         self.is_led = self.is_run and is_cross_site(request)
         kind = typed.get("as", "")
-        self.format = kind if kind in MEDIA_TYPES and not operation.changes else ""
+        self.format = kind if kind in self.kinds else ""
+
+    @property
+    def kinds(self) -> Sequence[str]:
+        """The kinds of files that a result can be; what changed something is not run again."""
+        kinds = [kind for kind in MEDIA_TYPES if kind != "svg" or self.operation.is_drawn]
+        return () if self.operation.changes else kinds
 
     def find_document(self) -> None:
         """Put the document's id in place of its title. Raises NotFound."""
@@ -196,9 +206,8 @@ class _Found:
         self.previous = asked.address(first=max(self.first - limit, 0)) if self.first else ""
         more = "first" in names and self.last < (table.total or 0)
         self.next = asked.address(first=self.last) if more else ""
-        # What changed something is not run again for a file.
-        kinds = () if asked.operation.changes else MEDIA_TYPES
-        self.files = [(kind, f"{asked.address()}&as={kind}") for kind in kinds]
+        self.files = [(kind, f"{asked.address()}&as={kind}") for kind in asked.kinds]
+        self.drawn = dict(self.files).get("svg", "") if table.rows else ""
 
     def link(self, row: Any, name: str, opens: str) -> str:
         """Return the address that a cell leads to; '' if it leads nowhere."""
@@ -209,9 +218,11 @@ class _Found:
 
 
 def _make_file(operation: Operation, result: Any, format: str) -> Response:
-    """Return a result as JSON, or its rows as CSV, in which no cell is a formula."""
+    """Return a result as JSON, as a picture, or its rows as CSV, in which no cell is a formula."""
     if format == "csv":
         text = operation.to_csv(result)
+    elif format == "svg":
+        text = result.to_svg()
     else:
         text = json.dumps(operation.to_json(result), ensure_ascii=False)
     headers = {

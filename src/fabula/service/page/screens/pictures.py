@@ -1,4 +1,4 @@
-"""Trees and entities: a book's graphs as pictures, and as lists that link to its text."""
+"""A book's graphs as pictures, and trees and entities also as lists that link to its text."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ import hashlib
 import re
 from itertools import groupby
 from operator import attrgetter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from fabula.graph.entries import Entry
 from fabula.library.collection import Collection
-from fabula.library.drawing import pictures, refuse_without
+from fabula.library.drawing import find_picture, pictures, refuse_without
+from fabula.operations.choices import title_of
 from fabula.operations.corrections import find_corrections
 from fabula.operations.entities import entities as list_entities
 from fabula.operations.passages import OutlinedSummary, outline
 from fabula.service.core.views import document_of
 from fabula.service.http.admission import is_cross_site, refuse_cross_site_question
 from fabula.service.http.dependencies import ReadDocument, Reader, State
-from fabula.service.http.files import picture
+from fabula.service.http.files import Drawn, picture
 from fabula.service.http.route_rules import declare
 from fabula.service.page.reached import describe_reached
 from fabula.service.page.rendering import HEADERS, is_language, show
@@ -83,22 +84,36 @@ def entities(
     return show(request, "entities.html", values)
 
 
-@router.get("/c/{collection}/d/{document}/{screen}/picture")
+@router.get("/c/{collection}/d/{document}/pictures/{drawn}")
 @declare(is_public=True)
 def show_picture(
+    request: Request, collection: ReadDocument, document: str, caller: Reader, drawn: Drawn
+) -> Response:
+    """Show a picture of a book that no other screen has, such as that of its events."""
+    entry = document_of(collection, document)
+    kind = find_picture(drawn)
+    for graph in kind.graphs:
+        refuse_without(entry, graph, drawn)
+    values = _shared_values(request, collection, entry, f"pictures/{drawn}", "")
+    values |= {"drawn": drawn, "name": title_of((drawn, *kind.graphs)[-1]), "about": kind.about}
+    return show(request, "picture.html", values)
+
+
+@router.get("/c/{collection}/d/{document}/pictures/{drawn}/frame")
+@declare(is_public=True)
+def draw_picture(
     request: Request,
     state: State,
     collection: ReadDocument,
     document: str,
-    screen: Literal["trees", "entities"],
+    drawn: Drawn,
     caller: Reader,
     q: Words = "",
 ) -> Response:
-    """Return the picture of the trees or of the network, as a page for the frame."""
+    """Return a picture as a page for the frame."""
     refuse_cross_site_question(request, q)
     entry = document_of(collection, document)
-    kind = "trees" if screen == "trees" else "network"
-    return _frame(picture(state, collection, caller, entry, "html", kind, q.strip()))
+    return _frame(picture(state, collection, caller, entry, "html", drawn, q.strip()))
 
 
 def _shared_values(

@@ -1,6 +1,7 @@
 // Reading: scroll to citations, update the margin, and offer actions for selected text.
 
-import { bookmarks, fetchPart, isFree, tell } from "./shell.js";
+import { markNames } from "./names.js";
+import { bookmarks, fetchPart, isFree, make, reading, tell } from "./shell.js";
 
 const desk = document.querySelector(".desk");
 const book = desk.querySelector(".book");
@@ -10,6 +11,8 @@ const sections = [...book.querySelectorAll("section[data-section]")];
 const paragraphs = [...book.querySelectorAll("[data-at]")];
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
+reading.set(desk.dataset.collection, desk.dataset.document);
+
 // The list of sections is a column on a wide screen, and folded on a narrow one.
 if (matchMedia("(max-width: 1100px)").matches) desk.querySelector(".sections details").open = false;
 
@@ -18,32 +21,44 @@ function show(mark, behavior = "instant") {
   mark.scrollIntoView({ block: "center", behavior: calm.matches ? "instant" : behavior });
 }
 
-/** The element that the address names. */
-const targetOfAddress = () => document.getElementById(decodeURIComponent(location.hash.slice(1)));
+/** The element that the address names: by its fragment, or by the number of a section. */
+const targetOfAddress = () => document.getElementById(decodeURIComponent(location.hash.slice(1)))
+  ?? document.getElementById(`s${new URLSearchParams(location.search).get("section")}`);
 
 function showTarget() {
-  const target = targetOfAddress() ?? document.getElementById("lit");
+  const target = targetOfAddress() ?? document.getElementById("lit") ?? (hasBookmark() ? lastRead() : null);
   if (!target) return;
-  if (target.matches("mark")) show(target);
+  if (target.matches("mark, [data-at]")) show(target);
   else target.scrollIntoView({ behavior: "instant" });
   // The Tab key continues from here.
   target.tabIndex = -1;
   target.focus({ preventScroll: true });
 }
-if (!history.state?.scrolled) {
-  showTarget();
-  history.replaceState({ scrolled: true }, "");
-}
-
 // The reader's bookmark: what comes after it is not told by the margin, nor by answers
 
 let bookmark = bookmarks.get(desk.dataset.collection, desk.dataset.document);
 const askLink = desk.querySelector(`a[href="${CSS.escape(desk.dataset.ask)}"]`) ?? desk.querySelector(".ways a");
 
+const toBookmark = desk.querySelector("#bookmark-name");
+const entries = [...desk.querySelectorAll(".sections a[data-start]")];
+
+/** The entry of the contents for the section in which the text before a character is. */
+const entryBefore = (until) => entries.findLast((entry) => Number(entry.dataset.start) < until);
+
+/** The name of a section, after those of the sections that it is in. */
+function nameOf(entry) {
+  const names = [];
+  for (let item = entry.closest("li"); item; item = item.parentElement.closest("li")) {
+    names.unshift(item.querySelector("a").textContent);
+  }
+  return names.join(" · ");
+}
+
 function showBookmark() {
   desk.querySelector("#bookmark").hidden = false;
   desk.querySelector("#bookmarked").hidden = !bookmark;
-  desk.querySelector("#bookmark-name").textContent = bookmark?.name ?? "";
+  toBookmark.textContent = bookmark?.name ?? "";
+  toBookmark.href = (bookmark && entryBefore(bookmark.until)?.href) ?? "";
   askLink.href = bookmark ? `${desk.dataset.ask}&until=${bookmark.until}` : desk.dataset.ask;
   hideLater();
   hideLaterText();
@@ -67,6 +82,9 @@ function hideLaterText() {
   textInSight = paragraphs.filter((paragraph) => !paragraph.hidden);
   // A heading that was added stands in no paragraph: the section is hidden as a whole.
   for (const each of sections) each.hidden = !each.querySelector("[data-at]:not([hidden])");
+  for (const button of book.querySelectorAll("[data-until]")) {
+    button.hidden = Boolean(bookmark) && !isTextShown && Number(button.dataset.until) >= bookmark.until;
+  }
   hiddenText.hidden = textInSight.length === paragraphs.length;
   const last = textInSight.at(-1);
   if (last) last.after(hiddenText);
@@ -92,10 +110,11 @@ hiddenText.querySelector("button").addEventListener("click", () => {
 /** Hide the names of sections, and the citations, that come after the bookmark; say how many. */
 function hideLater() {
   const isLater = (element) => Boolean(bookmark) && !isWholeShown && Number(element.dataset.start) >= bookmark.until;
-  const later = [...desk.querySelectorAll(".sections a[data-start]")].filter((link) => {
-    link.closest("li").hidden = isLater(link);
-    return isLater(link);
-  });
+  const later = entries.filter(isLater);
+  for (const entry of entries) {
+    entry.closest("li").hidden = isLater(entry);
+    entry.classList.toggle("has-bookmark", Boolean(bookmark) && entry === entryBefore(bookmark.until));
+  }
   for (const cited of desk.querySelectorAll(".cited li[data-start], .notes li[data-start]")) cited.hidden = isLater(cited);
   const name = desk.querySelector("#next-section span");
   if (name) name.hidden = isLater(name.parentElement);
@@ -106,23 +125,23 @@ function hideLater() {
 hiddenSections.querySelector("button").addEventListener("click", () => {
   isWholeShown = true;
   hideLater();
-  desk.querySelector(".sections a[data-start]")?.focus();
+  entries[0]?.focus();
 });
 
-/** The character at which the paragraph ends that is in sight. */
+/** The character at which the last paragraph ends that is wholly in the window: what stands there may have been read. */
 function endOfSight() {
-  const at = paragraphs.indexOf(placeInSight());
-  const after = paragraphs[at + 1];
-  if (after) return Number(after.dataset.at);
-  const last = paragraphs[at];
-  return Number(last.dataset.at) + [...last.textContent].length;
+  const { top } = desk.querySelector(".margin").getBoundingClientRect();
+  // On a phone the margin covers the foot of the window.
+  const foot = top > innerHeight / 2 ? Math.min(top, innerHeight) : innerHeight;
+  let at = textInSight.indexOf(placeInSight());
+  while (textInSight[at + 1]?.getBoundingClientRect().bottom <= foot) at += 1;
+  const [last, after] = [textInSight[at], paragraphs[paragraphs.indexOf(textInSight[at]) + 1]];
+  return after ? Number(after.dataset.at) : Number(last.dataset.at) + [...last.textContent].length;
 }
 
-desk.querySelector("#set-bookmark").addEventListener("click", () => {
-  const place = placeInSight();
-  if (!place) return;
-  const name = desk.querySelector(`.sections a[data-section="${CSS.escape(place.closest("section").dataset.section)}"]`);
-  bookmark = { until: endOfSight(), name: name?.textContent ?? desk.querySelector("h1").textContent };
+function setBookmark(until) {
+  const entry = entryBefore(until);
+  bookmark = { until, name: entry ? nameOf(entry) : desk.querySelector("h1").textContent };
   bookmarks.set(desk.dataset.collection, desk.dataset.document, bookmark);
   cache.clear();
   shownRange = [0, 0];
@@ -130,15 +149,38 @@ desk.querySelector("#set-bookmark").addEventListener("click", () => {
   isTextShown = false;
   showBookmark();
   drawTicks();
-  showMargin(Number(place.dataset.at));
+  follow();
+  markNames(section);
   tell("The bookmark is set: answers about this book use nothing that comes later.");
+}
+desk.querySelector("#set-bookmark").addEventListener("click", () => {
+  if (textInSight.length) setBookmark(endOfSight());
 });
+desk.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-until]");
+  if (button) setBookmark(Number(button.dataset.until));
+});
+toBookmark.addEventListener("click", (event) => {
+  if (!hasBookmark()) return; // It is on another page of the book, to which the link leads.
+  event.preventDefault();
+  show(lastRead(), "smooth");
+});
+
+/** The last paragraph on this page before the bookmark. */
+const lastRead = () => paragraphs.findLast((paragraph) => Number(paragraph.dataset.at) < bookmark.until);
+
+/** Whether the bookmark is in the text of this page. */
+function hasBookmark() {
+  const section = bookmark && entryBefore(bookmark.until)?.dataset.section;
+  return sections.some((each) => each.dataset.section === section) && Boolean(lastRead());
+}
 desk.querySelector("#clear-bookmark").addEventListener("click", () => {
   bookmarks.clear(desk.dataset.collection, desk.dataset.document);
   bookmark = null;
   cache.clear();
   showBookmark();
   drawTicks();
+  markNames(section);
   tell("The bookmark is removed.");
 });
 
@@ -161,19 +203,34 @@ function placeInSight() {
   return textInSight[low];
 }
 
+const contents = desk.querySelector(".sections");
+const readToItsEnd = make("button", "plain small", "I have read it");
+readToItsEnd.type = "button";
+
+/** Mark the section in view in the contents, and scroll them to it. */
+function showEntry() {
+  const entry = entries.find((each) => each.dataset.section === section?.dataset.section);
+  for (const each of contents.querySelectorAll("[aria-current]")) each.removeAttribute("aria-current");
+  entry?.setAttribute("aria-current", "true");
+  if (!entry) return;
+  readToItsEnd.dataset.until = entry.dataset.end;
+  entry.after(readToItsEnd);
+  // The column scrolls on a wide screen, the list in it on a narrow one.
+  for (const box of [contents, contents.querySelector("ol")]) {
+    box.scrollTop += entry.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 2;
+  }
+}
+contents.querySelector("details").addEventListener("toggle", showEntry);
+desk.querySelector(".to-contents").addEventListener("click", () => { contents.querySelector("details").open = true; });
+
 function follow() {
   const place = placeInSight();
   if (!place) return;
   const now = place.closest("section[data-section]");
   if (now !== section) {
     section = now;
-    for (const link of desk.querySelectorAll(".sections [aria-current]")) link.removeAttribute("aria-current");
-    const link = desk.querySelector(`.sections a[data-section="${CSS.escape(now.dataset.section)}"]`);
-    link?.setAttribute("aria-current", "true");
-    const list = link?.closest("ol");
-    if (list && list.scrollHeight > list.clientHeight) {
-      list.scrollTop = link.offsetTop - list.offsetTop - list.clientHeight / 2;
-    }
+    showEntry();
+    markNames(section);
   }
   showMargin(Number(place.dataset.at));
   recapUpTo(Number(place.dataset.at));
@@ -290,6 +347,10 @@ async function showMargin(at) {
 }
 
 showBookmark();
+if (!history.state?.scrolled) {
+  showTarget();
+  history.replaceState({ scrolled: true }, "");
+}
 if (bookmark) {
   margin.replaceChildren();
 } else {
@@ -348,6 +409,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   last = null;
+  if (event.key === "b") desk.querySelector("#set-bookmark").click();
   if (event.key === "]" || event.key === "[") {
     const at = sections.indexOf(section) + (event.key === "]" ? 1 : -1);
     sections[at]?.scrollIntoView({ behavior: calm.matches ? "instant" : "smooth" });

@@ -65,6 +65,18 @@ export const bookmarks = {
   },
 };
 
+/** The book of a collection that was read last, in this browser. */
+export const reading = {
+  get(collection) { try { return localStorage.getItem(`${caller} reading ${collection}`); } catch { return null; } },
+  set(collection, document) { try { localStorage.setItem(`${caller} reading ${collection}`, document); } catch { /* full */ } },
+};
+const readOn = document.querySelector("#read-on");
+if (readOn) {
+  const book = reading.get(readOn.dataset.collection);
+  readOn.hidden = !book;
+  readOn.firstChild.href = `/c/${encodeURIComponent(readOn.dataset.collection)}/d/${book}`;
+}
+
 /** Fill in the reader's bookmark in the book that is chosen in a form, and say so.
 
 `whole` and `isWhole` are the button for the whole book, and what is said once it is pressed. */
