@@ -33,7 +33,7 @@ TYPES = {
 
 _FOUND_AS = {findings.PERSON: (findings.PERSON, findings.GROUP), findings.PLACE: (findings.PLACE,)}
 _EDGES = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
-JoinNames = Callable[[Sequence[GivenName], str, str], Sequence[JoinedNames]]
+JoinNames = Callable[[Sequence[GivenName], str], Sequence[JoinedNames]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def pair_given_names(text: LitBankText, join: JoinNames) -> list[AliasPair]:
             places[name].append(mention.start)
     given = [GivenName(name, type, tuple(starts)) for (name, type), starts in places.items()]
     of_names = list(clusters.values())
-    rules = {(pair.first, pair.second): pair.rule for pair in join(given, text.text, "en")}
+    rules = {(pair.first, pair.second): pair.rule for pair in join(given, "en")}
     pairs = []
     for first, second in combinations(range(len(given)), 2):
         is_one = not of_names[first].isdisjoint(of_names[second])

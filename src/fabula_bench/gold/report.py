@@ -8,14 +8,17 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from fabula.models.usage import Usage
-from fabula_bench.gold import novels, plays
+from fabula_bench.gold import novels, plays, resolvers
+from fabula_bench.gold.scores import F1, TextScores
 from fabula_bench.statistics import Interval
 
 REPORT = "report.md"
 NOVELS_HEADING, PLAYS_HEADING = "Novels (LitBank)", "Plays (PolDraCor)"
+_BY_TEXT = (novels.GIVEN_PERSONS, resolvers.CHOSEN, resolvers.BASELINE, plays.EDGES)
 _OF_PLAYS = (plays.KEPT, plays.SPEAKERS, plays.PERSONS, plays.EDGES, plays.DEGREES)
 
 
@@ -23,19 +26,24 @@ _OF_PLAYS = (plays.KEPT, plays.SPEAKERS, plays.PERSONS, plays.EDGES, plays.DEGRE
 class GoldSystem:
     """What was measured of one system: `offline`, or a model.
 
-    `figures` are means with their intervals, `pairs` those of given names that are right, wrong or
-    missed; `usage` is what models were asked, by step.
+    `figures` are means with their intervals, `scores` what each text gives to them, `pairs` those
+    of given names that are right, wrong or missed; `usage` is what models were asked, by step.
     """
 
     name: str
     settings: Mapping[str, Any]
     figures: Mapping[str, Interval]
+    scores: Sequence[TextScores] = ()
     pairs: Sequence[novels.AliasPair] = ()
     usage: Mapping[str, Usage] = field(default_factory=dict)
 
 
 def write_report(
-    folder: Path, systems: Sequence[GoldSystem], command: str, failed: Sequence[str]
+    folder: Path,
+    systems: Sequence[GoldSystem],
+    command: str,
+    failed: Sequence[str],
+    books: Mapping[str, Sequence[str]],
 ) -> Path:
     """Write the report in Markdown, and return its path."""
     lines = ["# Measured on gold annotations", ""]
@@ -49,6 +57,12 @@ def write_report(
         lines += [f"## {heading}", "", *(f"- {line.strip()}" for line in _texts()[section]), ""]
     if failed:
         lines += ["## Texts that could not be measured", "", *(f"- {text}" for text in failed), ""]
+    if books:
+        gaps = sum(map(len, books.values()))
+        lines += ["## Whole books", "", f"Rules left {gaps} gaps in {len(books)} books.", ""]
+        lines += [f"- {book}: {gap}" for book, of_book in books.items() for gap in of_book]
+        lines += [""] if gaps else []
+    lines += _table_by_text(systems)
     lines += _wrong_pairs(systems)
     file = folder / REPORT
     file.write_text("\n".join(lines), encoding="utf-8")
@@ -93,6 +107,19 @@ def _write_published() -> Iterator[str]:
         for row in table["rows"]:
             values = " | ".join(f"{value:.1f}" for value in row["values"])
             yield f"| {row['measure']} | {values} | {row['beside']} | {row['differs']} |"
+
+
+def _table_by_text(systems: Sequence[GoldSystem]) -> list[str]:
+    """F1 of the first system in each text: persons' names and their baseline, networks."""
+    measures = {f"{measure}, {F1}": measure for measure in _BY_TEXT}
+    lines = [f"| text | {' | '.join(measures.values())} |", "| --- |" + " ---: |" * len(measures)]
+    for scores in systems[0].scores if systems else ():
+        figures = [scores.items.get(measure, ()) for measure in measures]
+        if any(figures):
+            cells = (f"{fmean(items):.3f} ({len(items)})" if items else "–" for items in figures)
+            lines.append(f"| {scores.text} | {' | '.join(cells)} |")
+    heading = "## F1 by text, in brackets over how many items"
+    return [heading, "", *lines, ""] if len(lines) > 2 else []
 
 
 def _wrong_pairs(systems: Sequence[GoldSystem]) -> list[str]:

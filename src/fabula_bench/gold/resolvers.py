@@ -58,10 +58,10 @@ def score_resolvers(texts: Sequence[LitBankText], scores: Mapping[str, TextScore
 def _pairs_of_persons(text: LitBankText, without: Collection[str] | None) -> list[AliasPair]:
     """The pairs of persons' names by the resolver, or by their words alone."""
 
-    def join(names: Sequence[GivenName], text: str, language: str) -> Sequence[JoinedNames]:
+    def join(names: Sequence[GivenName], language: str) -> Sequence[JoinedNames]:
         if without is None:
             return list(join_by_words(names))
-        return join_names(names, text, language, without)
+        return join_names(names, language, without)
 
     return [pair for pair in pair_given_names(text, join) if pair.is_person]
 

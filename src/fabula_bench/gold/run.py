@@ -20,9 +20,10 @@ from typing import Any
 
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import OFFLINE, STATIC, Settings, setting_fields
-from fabula.errors import BadReply, DataError, LoadError
+from fabula.errors import BadReply, DataError, LoadError, RuleError
 from fabula.graph import TEXT
 from fabula.graph.findings import Findings
+from fabula.graph.gaps import gaps_of
 from fabula.graph.installed import graphs
 from fabula.graph.method import BuildText, Graph
 from fabula.graph.recipes import with_bases
@@ -63,9 +64,13 @@ class GoldRun:
 
 @dataclass(slots=True)
 class GoldOutcome:
-    """What was measured: each system's figures, texts that failed, and the report's file."""
+    """What was measured: each system's figures, texts that failed, and the report's file.
+
+    `books` has the gaps that rules left in each whole book, with their places.
+    """
 
     systems: list[GoldSystem] = field(default_factory=list)
+    books: dict[str, list[str]] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
     report: Path = Path()
 
@@ -90,13 +95,18 @@ def run_gold(run: GoldRun, watching: ProgressView) -> GoldOutcome:
             scores, pairs, usage = measure(
                 texts, plays, run.data, models, partial(progress.done, "texts"), outcome.failed
             )
+            if of_system is offline:
+                outcome.books = find_rule_gaps(run.data / BOOKS, models)
         finally:
             models.close()
-        figures = summarise(scores)
-        outcome.systems.append(GoldSystem(name, of_system.values(), figures, pairs, usage))
+        outcome.systems.append(
+            GoldSystem(name, of_system.values(), summarise(scores), scores, pairs, usage)
+        )
     run.folder.mkdir(parents=True, exist_ok=True)
     _write_results(run, outcome)
-    outcome.report = write_report(run.folder, outcome.systems, run.command, outcome.failed)
+    outcome.report = write_report(
+        run.folder, outcome.systems, run.command, outcome.failed, outcome.books
+    )
     return outcome
 
 
@@ -160,7 +170,7 @@ def measure(
                 document = load(gold.file, "", MAX_FILE_BYTES)
                 found, usage = _find_in(document, models)
                 score_play(scores, gold, found, document.text)
-        except (LoadError, BadReply, DataError) as error:
+        except (LoadError, BadReply, DataError, RuleError) as error:
             failed.append(f"{gold.name}: {error}")
             continue
         usages.append(usage)
@@ -169,6 +179,23 @@ def measure(
     by_name = {scores.text: scores for scores in all_scores}
     score_resolvers([text for text in texts if text.name in by_name], by_name)
     return all_scores, all_pairs, sum_usage(usages)
+
+
+def find_rule_gaps(folder: Path, models: ModelFactory) -> dict[str, list[str]]:
+    """Build the measured graphs of all books of a folder, and return the gaps of each book."""
+    used, gaps = measured_graphs(offline=True), {}
+    for file in sorted(folder.glob("*.txt")):
+        try:
+            document = load(file, "", MAX_FILE_BYTES)
+            parts = build_parts(document, used, models, Meter())
+        except (LoadError, RuleError) as error:
+            gaps[file.stem] = [str(error)]
+            continue
+        found = [(name, gap) for name, part in parts.items() for gap in gaps_of(part)]
+        gaps[file.stem] = [
+            f"{name}, from character {gap.properties['start']:,}: {gap.why}" for name, gap in found
+        ]
+    return gaps
 
 
 def measured_graphs(*, offline: bool = False) -> list[Graph[Any]]:
@@ -237,6 +264,7 @@ def _write_results(run: GoldRun, outcome: GoldOutcome) -> None:
             "graphs": {graph.name: graph.version for graph in measured_graphs()},
         },
         "systems": systems,
+        "books": outcome.books,
         "failed": outcome.failed,
     }
     text = json.dumps(result, ensure_ascii=False, indent=1)

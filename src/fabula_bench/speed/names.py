@@ -10,7 +10,6 @@ what they are worth elsewhere.
 from __future__ import annotations
 
 import csv
-import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -48,12 +47,10 @@ def measure(books: Path | None) -> list[Figure]:
 
 def find_cast(chunks: Sequence[Chunk], language: str) -> Entities:
     """Who and what is in a text, and what ties them, by rules."""
-    text = " ".join(chunk.text for chunk in chunks)
     resolved = resolve_mentions(
         extract_entities(chunks, language),
         language=language,
         decisions=DecidedPairs(),
-        ordinary={word for word in re.findall(r"[^\W\d_]+", text) if word.islower()},
     )
     return resolved.merge("bench")
 

@@ -1,7 +1,7 @@
 """Candidates: entities of different documents that may be one, by their names alone.
 
-Candidates have equal keys, or names that differ as one person's names differ within a text
-(`graphs.entities.resolve`): in a letter or two, by an initial, or in that one of them is short.
+Candidates have equal keys, or names that differ as one person's names differ:
+in a letter or two, by an initial, or in that one of them is short.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import chain, combinations
 
 from fabula.graphs.entities.names import name_key, titled_key
 from fabula.graphs.entities.resolve import PERSON, agree, person_or_place
-from fabula.graphs.entities.word_forms import misspelt_by, most_letters
+from fabula_graphs.identities.misspelling import misspelt_by, most_letters
 
 EQUAL, SPELLING, INITIAL, ALIAS, FAMILY, FIRST = (
     "equal names",
@@ -133,7 +133,7 @@ def _misspelt(by_key: Mapping[str, Sequence[ComparedEntity]]) -> Iterator[tuple[
             for rest in _with_letters_left_out(word[1:], most_letters(word)):
                 blocks[(*words[:at], f"{word[0]}{rest}*", *words[at + 1 :])].append(name)
     for first, second in {pair for block in blocks.values() for pair in combinations(block, 2)}:
-        if misspelt_by(first, second, ()):
+        if misspelt_by(first, second):
             yield SPELLING, first, second
 
 

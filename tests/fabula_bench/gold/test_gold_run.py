@@ -41,6 +41,23 @@ def test_figures_are_printed_and_written_with_their_intervals(data: Path, tmp_pa
     assert "CC BY 4.0" in report
     assert "Published, not measured here: BookNLP" in report
     assert "| speaker attribution, B3 | 86.4 | 89.9 |" in report
+    assert "| 1_tale_brat | 0.857 (7) | 0.857 (7) | 1.000 (8) | – |" in report
+    assert "| dom | – | – | – | 1.000 (6) |" in report
+    assert "Whole books" not in report
+
+
+def test_rules_read_whole_books_and_what_they_fail_on_is_told(data: Path, tmp_path: Path) -> None:
+    books = data / "books"
+    books.mkdir()
+    (books / "tale.txt").write_text("Anna Bell went out. Anna saw Tom.\n", encoding="utf-8")
+    (books / "broken.txt").write_bytes(bytes(20))
+    code, output = run("run", "gold", "--data", str(data), "--out", str(tmp_path / "out"))
+    assert code == 0, output
+    books_read = json.loads((tmp_path / "out" / "gold.json").read_text(encoding="utf-8"))["books"]
+    assert books_read["tale"] == []
+    [why] = books_read["broken"]
+    assert "broken.txt" in why
+    assert f"- broken: {why}" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
 
 
 def test_one_of_both_data_sets_is_enough(data: Path, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_given_names_are_judged_pair_by_pair(text: LitBankText) -> None:
     """Anna has three printed names, so three pairs; Tom has two, so one."""
     given: list[GivenName] = []
 
-    def join(names: Sequence[GivenName], source: str, language: str) -> list[JoinedNames]:
+    def join(names: Sequence[GivenName], language: str) -> list[JoinedNames]:
         given.extend(names)
         numbers = {name.name: number for number, name in enumerate(names)}
         pairs = (("Miss Anna Bell", "Anna Bell", "title"), ("Tom", "Anna", "first"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import pytest
@@ -17,12 +17,12 @@ from fabula.graph.method import Known, PartReader
 from fabula.graphs.entities.decided_pairs import DecidedPairs, read_decided_pairs
 from fabula.graphs.entities.names import name_key
 from fabula.graphs.entities.pairs import MAX_WHY_CHARACTERS, read_pairs
-from fabula.graphs.entities.word_forms import misspelt_by
 from fabula_graphs.identities.build import decided_pairs
 from fabula_graphs.identities.candidates import ComparedEntity, find_candidates
 from fabula_graphs.identities.confirm import Pair
 from fabula_graphs.identities.grouping import MODEL, NAMES, PERSON, Groups, IdentityDecision
 from fabula_graphs.identities.mapping import Verdict, nodes_and_edges, read_verdicts
+from fabula_graphs.identities.misspelling import misspelt_by
 from fabula_graphs.identities.options import Options
 
 
@@ -108,15 +108,31 @@ def test_names_that_only_begin_alike_are_not_compared(monkeypatch: pytest.Monkey
     words = ["S" + "".join(letters.choices("aeiourstlnmkd", k=8)) for _ in range(1_000)]
     compared: list[tuple[str, str]] = []
 
-    def counting(name: str, other: str, ordinary: Collection[str]) -> int:
+    def counting(name: str, other: str) -> int:
         compared.append((name, other))
-        return misspelt_by(name, other, ordinary)
+        return misspelt_by(name, other)
 
     monkeypatch.setattr("fabula_graphs.identities.candidates.misspelt_by", counting)
     everyone = [named(document, word) for document, word in zip("ab" * 500, words, strict=True)]
     find_candidates([*everyone, named("a", "Sigurdsen"), named("b", "Sigurdson")])
     assert ("sigurdsen", "sigurdson") in compared
     assert len(compared) < 5_000, "of half a million"
+
+
+@for_each(
+    ("name", "other", "letters"),
+    [
+        ("scroogge", "scrooge", 1),
+        ("wtason", "watson", 1),
+        ("ian", "ivan", 0),
+        ("catherine", "katherine", 1),
+        ("cratchits", "cratchit", 0),
+        ("henry holmes", "harvy holmes", 0),
+        ("agent 18", "agent 19", 0),
+    ],
+)
+def test_a_misspelling_differs_by_a_letter_or_two(name: str, other: str, letters: int) -> None:
+    assert misspelt_by(name, other) == letters
 
 
 def test_another_name_that_one_document_has_is_alike() -> None:

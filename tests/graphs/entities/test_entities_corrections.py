@@ -48,7 +48,6 @@ def corrected(
         Extraction(tuple(mentions), tuple(ties)),
         language="en",
         decisions=DecidedPairs(),
-        ordinary=(),
     ).merge("d", decisions(*lines))
 
 

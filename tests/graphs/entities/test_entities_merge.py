@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 import pytest
 
@@ -37,11 +37,10 @@ def cast(
     *,
     language: str = "en",
     decisions: DecidedPairs | None = None,
-    ordinary: Collection[str] = (),
 ) -> Entities:
     extraction = Extraction(tuple(mentions), tuple(ties))
     return resolve_mentions(
-        extraction, language=language, decisions=decisions or DecidedPairs(), ordinary=ordinary
+        extraction, language=language, decisions=decisions or DecidedPairs()
     ).merge("d")
 
 
@@ -222,36 +221,6 @@ def test_cyrillic_names_stay_apart() -> None:
 @for_each("names", [("Ivan", "Ian"), ("Marion", "Marian"), ("Boris", "Borys")])
 def test_two_frequent_names_are_two_however_alike(names: tuple[str, str]) -> None:
     assert len(cast(mention(name, 0, 40) for name in names).entities) == 2
-
-
-@for_each(
-    ("rare", "common"),
-    [("Scroogge", "Scrooge"), ("Wtason", "Watson"), ("Barymorre", "Barrymore")],
-)
-def test_a_rare_name_is_a_misspelling_of_a_common_one(rare: str, common: str) -> None:
-    [entity] = cast([mention(common, 0, 40), mention(rare, 1)]).entities
-    assert (entity.name, entity.merged_by) == (common, {rare: "spelling"})
-
-
-@for_each(
-    ("rare", "common", "ordinary"),
-    [
-        ("Ian", "Ivan", ()),
-        ("Catherine", "Katherine", ()),
-        ("Cratchits", "Cratchit", ()),
-        ("Henry Holmes", "Harvy Holmes", ()),
-        ("Baker", "Barker", ("baker",)),
-        ("Agent 18", "Agent 19", ()),
-    ],
-)
-def test_what_is_no_misspelling_stays(rare: str, common: str, ordinary: tuple[str, ...]) -> None:
-    found = cast([mention(common, 0, 40), mention(rare, 1)], ordinary=ordinary)
-    assert len(found.entities) == 2
-
-
-def test_a_misspelling_has_the_type_of_what_is_meant() -> None:
-    found = cast([mention("Stapleton", 0, 40), mention("Stapledon", 1, type="place")])
-    assert len(found.entities) == 2
 
 
 def test_an_alias_is_one_that_only_one_entity_has() -> None:

@@ -34,9 +34,7 @@ def cast_of(chunks: Sequence[Chunk], decisions: DecidedPairs | None = None) -> E
     speeches = read_speeches(chunks)
     extraction = add_speakers(extract_entities(chunks, "en"), speeches, chunks, "en")
     decisions = tell_speakers_apart(decisions or DecidedPairs(), speeches, chunks)
-    return resolve_mentions(
-        extraction, language="en", decisions=decisions, ordinary=frozenset()
-    ).merge("d")
+    return resolve_mentions(extraction, language="en", decisions=decisions).merge("d")
 
 
 def play(*scenes: Sequence[str]) -> tuple[Chunk, ...]:

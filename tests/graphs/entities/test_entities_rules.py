@@ -168,10 +168,7 @@ def test_a_script_without_capitals_has_no_names() -> None:
 def test_of_the_carols_persons_nine_in_ten_are_persons() -> None:
     document = load(CAROL, "default", 10**7)
     extraction = extract_entities(split(document, 200), document.language)
-    ordinary = {word for word in document.text.split() if word.islower()}
-    cast = resolve_mentions(
-        extraction, language="en", decisions=DecidedPairs(), ordinary=ordinary
-    ).merge(document.id)
+    cast = resolve_mentions(extraction, language="en", decisions=DecidedPairs()).merge(document.id)
     with (JUDGED / "carol.tsv").open(encoding="utf-8", newline="") as file:
         judged = {row["name"]: row["is"] for row in csv.DictReader(file, delimiter="\t")}
     persons = [entity.name for entity in cast.entities if entity.type == "person"]

@@ -28,7 +28,7 @@ def cast_of(mentions: Sequence[Mention], language: str = "en") -> Sequence[Entit
     """The entities of some mentions."""
     extraction = Extraction(tuple(mentions), ())
     return (
-        resolve_mentions(extraction, language=language, decisions=DecidedPairs(), ordinary=())
+        resolve_mentions(extraction, language=language, decisions=DecidedPairs())
         .merge("d")
         .entities
     )
@@ -153,7 +153,6 @@ def test_napoleon_is_one_emperor_and_alexander_another() -> None:
         {"Gabriel Oak": 2, "Gabriel": 7, "Farmer Oak": 1, "Mr. Oak": 1, "Oak": 9},
         {"Natásha": 90, "Natasha": 2},
         {"Miss Jemima": 8, "Jemima": 3, "poor Jemima": 1, "good-natured Miss Jemima Pinkerton": 2},
-        {"Mr. Waymarsh": 2, "Waymarsh": 6, "Mr. Waymarsh of Milrose Connecticut": 1},
     ],
 )
 def test_one_person_under_all_his_names(names: Mapping[str, int]) -> None:
@@ -168,15 +167,9 @@ def test_who_is_called_by_one_word_is_called_so_though_a_fuller_name_is_printed(
     assert entity.key == "natásha rostóva", "and tells her from other Natashas"
 
 
-def test_old_and_young_tell_two_of_one_name_apart() -> None:
-    names = {"old Jolyon": 9, "young Jolyon": 9}
-    assert len(groups_of(in_order(names))) == 2
-    assert len(groups_of(in_order({"old Jolyon": 9, "Jolyon": 9}))) == 1
-
-
 def test_who_is_described_by_somebody_is_not_he() -> None:
-    names = {"Anna": 9, "the man with Anna": 2, "the captain of the Nautilus": 3}
-    assert len(groups_of(in_order(names))) == 3
+    names = {"Nautilus": 9, "the captain of the Nautilus": 3}
+    assert len(groups_of(in_order(names))) == 2
 
 
 def test_a_short_form_is_whose_only_forename_it_may_be() -> None:
@@ -225,7 +218,6 @@ def test_forenames_say_a_sex_where_it_is_sure() -> None:
         ("the White Rabbit", "the White Rabbit"),
         ("the Duke of York", "the Duke of York"),
         ("the wife of Bath", "the wife of Bath"),
-        ("von Trotta", "von Trotta"),
         ("the captain", "the captain"),
     ],
 )
@@ -240,7 +232,6 @@ def test_doubtful_pairs_are_asked_about_and_joined_if_confirmed() -> None:
         Extraction(tuple(in_order(names)), ()),
         language="en",
         decisions=DecidedPairs(),
-        ordinary=(),
     )
     doubtful = [(first.name, second.name) for first, second in read.resolution.doubtful]
     assert doubtful == [pair], "Ann Dale has fewer than five"
@@ -251,7 +242,6 @@ def test_doubtful_pairs_are_asked_about_and_joined_if_confirmed() -> None:
         Extraction(tuple(in_order(names)), ()),
         language="en",
         decisions=DecidedPairs(keep_apart=(pair,)),
-        ordinary=(),
     )
     apart = apart_read.confirm([pair]).merge("d")
     assert len(apart.entities) == 4, "what a person decides is stronger than a model"

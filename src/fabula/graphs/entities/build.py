@@ -93,7 +93,6 @@ def build(
         extraction,
         language=text.document.language,
         decisions=decisions,
-        ordinary=_ordinary(text),
     )
     if resolved.resolution.doubtful and not models.offline:
         doubtful = resolved.resolution.doubtful

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from itertools import combinations
 
 from fabula.graph import Part
 from fabula.graph.findings import Findings, FoundEntity, GivenName, JoinedNames, SharedScenes
@@ -14,8 +12,6 @@ from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.labels import ENTITY, FROM_CHUNK, SOURCE, TARGET
 from fabula.graphs.entities.plays import is_of_scene, read_speeches
 from fabula.graphs.entities.resolve import NameForm, NameGroup, person_or_place, resolve
-
-_WORD = re.compile(r"[^\W\d_]+")
 
 
 def find(text: BuildText, part: Part) -> Findings:
@@ -66,7 +62,7 @@ def find(text: BuildText, part: Part) -> Findings:
 
 
 def join_names(
-    names: Sequence[GivenName], text: str, language: str, without: Collection[str] = ()
+    names: Sequence[GivenName], language: str, without: Collection[str] = ()
 ) -> list[JoinedNames]:
     """Return the pairs of given names that the resolver takes for names of one entity.
 
@@ -76,34 +72,18 @@ def join_names(
         NameForm(name.name, name.type, len(name.places), place=min(name.places)) for name in names
     ]
     numbers = {form: number for number, form in enumerate(forms)}
-    ordinary = {word for word in _WORD.findall(text) if word.islower()}
     groups = resolve(
         frozenset(forms),
         language=language,
         decisions=DecidedPairs(),
-        ordinary=ordinary,
         without=without,
     ).groups
     return [pair for group in groups for pair in _pairs(group, numbers)]
 
 
 def _pairs(group: NameGroup, numbers: dict[NameForm, int]) -> Iterator[JoinedNames]:
-    for pair in combinations(sorted(group.forms, key=numbers.__getitem__), 2):
-        first, second = pair
-        yield JoinedNames(numbers[first], numbers[second], _rule(group, first, second))
-
-
-def _rule(group: NameGroup, first: NameForm, second: NameForm) -> str:
-    """The levels on the way from one form to another, over the pairs that were joined."""
-    neighbours: dict[NameForm, list[tuple[NameForm, str]]] = defaultdict(list)
-    for form, other, why in group.joined:
-        neighbours[form].append((other, why))
-        neighbours[other].append((form, why))
-    ways: dict[NameForm, tuple[str, ...]] = {first: ()}
-    waiting = [first]
-    for form in waiting:
-        for other, why in neighbours[form]:
-            if other not in ways:
-                ways[other] = (*ways[form], why)
-                waiting.append(other)
-    return " + ".join(ways[second])
+    in_order = sorted(group.forms, key=numbers.__getitem__)
+    for at, first in enumerate(in_order):
+        whys = group.explain([first])
+        for second in in_order[at + 1 :]:
+            yield JoinedNames(numbers[first], numbers[second], whys[second])

@@ -86,7 +86,6 @@ def resolve_mentions(
     *,
     language: str,
     decisions: DecidedPairs,
-    ordinary: Collection[str],
 ) -> ResolvedMentions:
     """Find out which names of an extraction are one person's.
 
@@ -94,7 +93,6 @@ def resolve_mentions(
         extraction: What chunks say.
         language: The language of the document, an ISO 639-1 code.
         decisions: What a person decided of names.
-        ordinary: Words that the text has in lower case; none is taken for a misspelt name.
     """
     whole_and_split = (
         part for mention in extraction.mentions for part in _split(mention, decisions.keep_apart)
@@ -106,7 +104,6 @@ def resolve_mentions(
         frozenset(forms),
         language=language,
         decisions=decisions,
-        ordinary=ordinary,
     )
     return ResolvedMentions(extraction, language, mentions, forms, resolve_forms, resolve_forms())
 
@@ -340,20 +337,10 @@ def _is_family(name: str, groups: Iterable[NameGroup]) -> bool:
 
 def _explain(group: NameGroup, name: str, printed: Iterable[str], language: str) -> dict[str, str]:
     """Why each form except `name` was taken for this entity."""
-    neighbours: dict[NameForm, list[tuple[NameForm, str]]] = defaultdict(list)
-    for first, second, why in group.joined:
-        neighbours[first].append((second, why))
-        neighbours[second].append((first, why))
-    reached = {form: "exact" for form in group.forms if name_key(form.name) == name_key(name)}
-    waiting = sorted(reached, key=lambda form: form.name)
-    # A form has the level of the joined pair by which it is reached first from `name`.
-    for form in waiting:
-        for neighbour, why in neighbours[form]:
-            if neighbour not in reached:
-                reached[neighbour] = why
-                waiting.append(neighbour)
+    starts = (form for form in group.forms if name_key(form.name) == name_key(name))
+    reached = group.explain(sorted(starts, key=lambda form: form.name))
     whys = {form.name: why for form, why in reached.items()}
-    by_key = {name_key(form.name): reached[form] for form in reversed(waiting)}
+    by_key = {name_key(form.name): why for form, why in reversed(reached.items())}
 
     def why_of(form: str) -> str:
         form_key = name_key(form)

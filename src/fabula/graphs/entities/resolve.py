@@ -23,7 +23,7 @@ from fabula.graphs.entities.names import (
     titled_key,
     titles_agree,
 )
-from fabula.graphs.entities.word_forms import beginnings, find_nominative, is_inflected, misspelt_by
+from fabula.graphs.entities.word_forms import beginnings, find_nominative, is_inflected
 from fabula.graphs.entities.words import all_words, words_of
 from fabula.text.folding import fold
 
@@ -31,8 +31,6 @@ PERSON, PLACE, UNKNOWN, THING = "person", "place", "name", "thing"
 """Types with a meaning here; rules give UNKNOWN to a name of which they know nothing else."""
 _PLACES = frozenset((PLACE, "location", "geo"))
 _ANIMATE = frozenset((PERSON, "creature", "animal", "being", "character", "deity", "god"))
-MAX_MISSPELT_COUNT = 2
-"""A name that occurs more often is not taken for a misspelling."""
 MIN_DOUBTFUL_COUNT = 5
 """How often both of two names must occur for a model to be asked about them."""
 _REMEMBERED = 65_536
@@ -62,13 +60,28 @@ class NameGroup:
         forms: The forms.
         joined: The pairs of forms that were joined, each with the name of the level that did it.
         full: Those that no other form of the group contains: Sherlock Holmes, beside Holmes.
-        variants: Forms that the entity is never called by: other cases, and misspellings.
+        variants: Forms that the entity is never called by: other cases of its name.
     """
 
     forms: frozenset[NameForm]
     joined: tuple[tuple[NameForm, NameForm, str], ...]
     full: frozenset[NameForm]
     variants: frozenset[NameForm]
+
+    def explain(self, starts: Iterable[NameForm]) -> dict[NameForm, str]:
+        """Return why each form was joined: the level of the pair by which it is reached first."""
+        neighbours: dict[NameForm, list[tuple[NameForm, str]]] = defaultdict(list)
+        for first, second, why in self.joined:
+            neighbours[first].append((second, why))
+            neighbours[second].append((first, why))
+        reached = dict.fromkeys(starts, "exact")
+        waiting = [*reached]
+        for form in waiting:
+            for neighbour, why in neighbours[form]:
+                if neighbour not in reached:
+                    reached[neighbour] = why
+                    waiting.append(neighbour)
+        return reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +103,6 @@ def resolve(
     *,
     language: str,
     decisions: DecidedPairs,
-    ordinary: Collection[str],
     confirmed: Iterable[tuple[str, str]] = (),
     without: Collection[str] = (),
 ) -> Resolution:
@@ -100,12 +112,11 @@ def resolve(
         forms: All forms of a document.
         language: Its language, an ISO 639-1 code.
         decisions: What a person decided.
-        ordinary: Words that the text has in lower case; none is a misspelt name.
         confirmed: Pairs of names that a model takes for one person's.
         without: Principles that are left out, to measure them: names in JOINS and FORBIDS.
     """
     forbids = {name: forbid for name, forbid in FORBIDS.items() if name not in without}
-    cast = _Cast(forms, language, decisions, ordinary, confirmed, forbids)
+    cast = _Cast(forms, language, decisions, confirmed, forbids)
     for name, join in JOINS.items():
         if name not in without:
             join(cast)
@@ -140,17 +151,10 @@ def agree(types: Iterable[str], names: Iterable[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ReadName:
-    """A name without the words around it: "her poor cousin Edith" is cousin Edith.
-
-    Attributes:
-        bare: The name.
-        words: The words of its key, without accents.
-        around: The words before and behind it that are no part of it, in lower case.
-    """
+    """A name without the words around it, and the words of its key, without accents."""
 
     bare: str
     words: tuple[str, ...]
-    around: frozenset[str] = frozenset()
 
     @property
     def titles(self) -> list[str]:
@@ -177,35 +181,33 @@ class ReadName:
 
 @functools.lru_cache(_REMEMBERED)
 def read_name(name: str) -> ReadName:
-    """Return a person's name without the words around it.
+    """Return a person's name without what is around it: "her poor cousin Edith" is cousin Edith.
 
-    Words in lower case, and adjectives for persons, stand before names. But "the man with Anna"
-    isn't Anna: where a word among them describes somebody by another, all words are kept.
+    Words in lower case, and adjectives for persons, stand before names; an article alone stays.
     """
     small, tokens = all_words(), name.split()
     first = 0
     while first < len(tokens) - 1:
         word = tokens[first].casefold().strip(".,")
-        if word in small.connectives | small.descriptive:
+        is_before = tokens[first].islower() or word in small.articles | small.epithets
+        if word in small.connectives:  # the wife of Bath
             first = 0
             break
-        is_around = tokens[first].islower() or word in small.articles | small.epithets
-        if word in small.titles or word in small.particles or not is_around:
+        if word in small.titles or not is_before:
             break
         first += 1
     if small.articles.issuperset(map(str.casefold, tokens[:first])):
         first = 0
     last = len(tokens)
-    while last > first + 1 and tokens[last - 1].islower() and tokens[last - 1] in small.epithets:
+    while last > first + 1 and tokens[last - 1] in small.epithets:
         last -= 1
     bare = " ".join(tokens[first:last])
     bearer, of, _ = bare.partition(" of ")
     if of and name_titles(bearer):
         bare = bearer
     if not has_capital(bare):
-        first, last, bare = 0, len(tokens), name
-    around = frozenset(token.casefold() for token in (*tokens[:first], *tokens[last:]))
-    return ReadName(bare, tuple(fold(name_key(bare)).split()), around - small.articles)
+        bare = name
+    return ReadName(bare, tuple(fold(name_key(bare)).split()))
 
 
 @dataclass(eq=False, slots=True)
@@ -228,12 +230,11 @@ class _Cast:
         forms: Collection[NameForm],
         language: str,
         decisions: DecidedPairs,
-        ordinary: Collection[str],
         confirmed: Iterable[tuple[str, str]],
         forbids: Mapping[str, Callable[[_Cast, _Group, _Group], bool]],
     ) -> None:
         self.forms = sorted(forms, key=_commonest_first)
-        self.language, self.ordinary = language, frozenset(ordinary)
+        self.language = language
         self.decided, self.confirmed = decisions.join, sorted(confirmed)
         self.shared: dict[NameForm, tuple[NameForm, ...]] = {}
         self.variants: set[NameForm] = set()
@@ -287,10 +288,6 @@ class _Cast:
         """The sex that a name shows; one word is a forename if it is nobody's surname."""
         if (sex := name.title_sex) not in ("", "o"):
             return "m" if sex == "m" else "f"
-        words = all_words()
-        for nouns, sex in ((words.male, "m"), (words.female, "f")):
-            if not nouns.isdisjoint(name.around):
-                return sex
         has_forename = len(name.words) > 1 or not ({*name.words} & self.surnames or name.titles)
         return forename_sex(name.words[0]) if name.words and has_forename else ""
 
@@ -480,31 +477,6 @@ def _join_inflected(cast: _Cast) -> None:
         cast.variants.update(form for form in (first, *others) if keys[form] != nominative)
 
 
-def _join_misspelt(cast: _Cast) -> None:
-    """A rare name that differs from a commoner one of its type by a letter or two is misspelt."""
-    by_pattern: dict[tuple[str, ...], list[NameForm]] = defaultdict(list)
-    for form in cast.forms:
-        words = name_key(form.name).split()
-        patterns = [
-            (form.type, *words[:at], f"{word[0]}*", *words[at + 1 :])
-            for at, word in enumerate(words)
-        ]
-        if cast.group_of[form].count <= MAX_MISSPELT_COUNT:
-            distances = [
-                (misspelt_by(name_key(form.name), name_key(other.name), cast.ordinary), other)
-                for other in {other for pattern in patterns for other in by_pattern[pattern]}
-                if other.count > form.count
-            ]
-            distances.sort(key=lambda pair: (pair[0], *_commonest_first(pair[1])))
-            for distance, other in distances:
-                if distance and cast.fits(form, other):
-                    cast.variants.add(form)
-                    cast.join(form, other, "spelling")
-                    break
-        for pattern in patterns:
-            by_pattern[pattern].append(form)
-
-
 JOINS: Mapping[str, Callable[[_Cast], None]] = {
     "decisions": _join_decided,
     "equal words": _join_equal,
@@ -513,7 +485,6 @@ JOINS: Mapping[str, Callable[[_Cast], None]] = {
     "nicknames": _join_nicknames,
     "model": _join_confirmed,
     "inflection": _join_inflected,
-    "spelling": _join_misspelt,
 }
 """What joins names, the surest first."""
 
@@ -535,21 +506,6 @@ def _titles_differ(cast: _Cast, group: _Group, other: _Group) -> bool:
 def _sexes_differ(cast: _Cast, group: _Group, other: _Group) -> bool:
     """Nobody is a man and a woman."""
     return {cast.sex(group), cast.sex(other)} == {"m", "f"}
-
-
-def _generations_differ(cast: _Cast, group: _Group, other: _Group) -> bool:
-    """Old Jolyon is not young Jolyon."""
-    ages = [
-        {
-            at
-            for form in part.forms
-            for pair in all_words().opposites
-            for at, word in enumerate(pair)
-            if word in cast.read[form].around
-        }
-        for part in (group, other)
-    ]
-    return len(ages[0] | ages[1]) > 1
 
 
 def _is_wife(cast: _Cast, group: _Group, other: _Group) -> bool:
@@ -581,7 +537,6 @@ FORBIDS: Mapping[str, Callable[[_Cast, _Group, _Group], bool]] = {
     "types": _types_differ,
     "titles": _titles_differ,
     "sexes": _sexes_differ,
-    "generations": _generations_differ,
     WIVES: _is_wife,
     INTRODUCTIONS: _introduces_nobody,
 }

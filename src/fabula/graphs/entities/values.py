@@ -87,7 +87,7 @@ class Entity:
         type: The type that most mentions have.
         names: All printed forms and how often each is printed: `name`, then its full name.
         merged_by: Why each form except `name` was taken for this entity: exact, alias, title,
-            family, first, nickname, spelling, inflection, model or person.
+            family, first, nickname, inflection, model or person.
         mentions: Its mentions, in text order.
     """
 

@@ -1,16 +1,14 @@
-"""Whether two names are forms of one: other cases of it, or a misspelling."""
+"""Whether two names are other cases of one."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
 
-from rapidfuzz.distance import DamerauLevenshtein, Prefix
+from rapidfuzz.distance import Prefix
 
 from fabula.graphs.entities.words import words_of
 
-MIN_LETTERS_ONE_WRONG, MIN_LETTERS_TWO_WRONG = 5, 9
-"""Letters of a word in which one letter may be wrong, and two letters."""
 MIN_STEM, MIN_STEM_OF_SEVERAL = 4, 3
 """Letters before a case ending in a name of one word, and in one of several."""
 _SOFT_LETTERS = {"ć": "ci", "ś": "si", "ź": "zi", "ń": "ni"}
@@ -47,34 +45,6 @@ def find_nominative(counts: dict[str, int], language: str) -> str:
     }
     best = max(counts, key=lambda key: (explained[key] + counts[key], counts[key]))
     return best if explained[best] else next(iter(counts))
-
-
-def misspelt_by(name: str, other_name: str, ordinary: Collection[str]) -> int:
-    """Return by how many letters two keys differ, if one of them may be a misspelling.
-
-    A difference is a letter too few, one too many, a wrong one, or two exchanged (Damerau 1964).
-
-    Returns:
-        The number of letters; 0 where the names differ in several words, or are two names.
-    """
-    pairs = zip(name.split(), other_name.split(), strict=True)
-    different = [pair for pair in pairs if pair[0] != pair[1]]
-    if len(different) != 1:
-        return 0
-    [(first, second)] = different
-    most = min(most_letters(first), most_letters(second))
-    distance = DamerauLevenshtein.distance(first, second, score_cutoff=most) if most else 1
-    is_word = first in ordinary or second in ordinary or not (first + second).isalpha()
-    # The Cratchits are more than one Cratchit, and Elizabethan is no Elizabeth.
-    is_derived = first.startswith(second) or second.startswith(first)
-    return 0 if distance > most or is_word or is_derived else distance
-
-
-def most_letters(word: str) -> int:
-    """Return how many letters of a word may be wrong."""
-    if len(word) < MIN_LETTERS_ONE_WRONG:
-        return 0
-    return 1 if len(word) < MIN_LETTERS_TWO_WRONG else 2
 
 
 def _has_common_stem(

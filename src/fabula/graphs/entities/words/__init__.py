@@ -31,10 +31,6 @@ class Words:
         acts: Verbs whose subject is a person, before them.
         fond: Adjectives for persons.
         epithets: Words before a person's name that are no part of it, also with a capital: old.
-        descriptive: Words before a name by which somebody else is described: the man with Anna.
-        opposites: Words, two by two, that tell two bearers of one name apart: old and young.
-        male: Nouns for a man before his name: the boy Heathcliff.
-        female: Nouns for a woman before her name.
         inside: Words before places alone: in.
         near: Words before places and persons: to.
         kinds_of_place: Last words of the names of places: Hall.
@@ -59,10 +55,6 @@ class Words:
     acts: frozenset[str] = frozenset()
     fond: frozenset[str] = frozenset()
     epithets: frozenset[str] = frozenset()
-    descriptive: frozenset[str] = frozenset()
-    opposites: tuple[tuple[str, ...], ...] = ()
-    male: frozenset[str] = frozenset()
-    female: frozenset[str] = frozenset()
     inside: frozenset[str] = frozenset()
     near: frozenset[str] = frozenset()
     kinds_of_place: frozenset[str] = frozenset()
@@ -93,12 +85,8 @@ def all_words() -> Words:
         articles=frozenset().union(*(words.articles for words in by_language)),
         particles=frozenset().union(*(words.particles for words in by_language)),
         connectives=frozenset().union(*(words.connectives for words in by_language)),
-        male=frozenset().union(*(words.male for words in by_language)),
-        female=frozenset().union(*(words.female for words in by_language)),
         imperatives=frozenset().union(*(words.imperatives for words in by_language)),
         epithets=frozenset().union(*(words.epithets for words in by_language)),
-        descriptive=frozenset().union(*(words.descriptive for words in by_language)),
-        opposites=tuple(pair for words in by_language for pair in words.opposites),
     )
 
 
@@ -115,13 +103,11 @@ def _read(language: str) -> Words:
     titles = table.pop("titles")
     paradigms = table.pop("paradigms", ())
     ranks = [row.split() for row in table.pop("ranks", ())]
-    opposites = table.pop("opposites", ())
     abstract = table.pop("abstract", "")
     return Words(
         titles={word: sex for name, sex in SEXES.items() for word in titles.get(name, "").split()},
         ranks={title: row[0] for row in ranks for title in row},
         abstract=tuple(abstract.split()),
-        opposites=tuple(tuple(pair.split()) for pair in opposites),
         # A leading space stands for the bare stem.
         paradigms=tuple(tuple(endings.split(" ")) for endings in paradigms),
         nouns_have_capitals=table.pop("nouns_have_capitals", False),
