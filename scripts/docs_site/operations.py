@@ -55,7 +55,8 @@ def _section(operation: Operation) -> str:
     return join_page(
         f"## {operation.name}",
         escape(operation.description),
-        f"Role: {operation.role}.{' Open to visitors.' if operation.is_public else ''}",
+        f"Role: {operation.role}.{' Open to visitors.' if operation.is_public else ''}"
+        f"{' The service does it by a job.' if operation.is_work else ''}",
         table(("parameter", "type", "default", "meaning"), parameters),
         f"```\n{examples}\n```" if examples else "",
     )

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fabula.build.make import make, make_in_rounds
+from fabula.build.driver import Rounds
+from fabula.build.make import make, open_build
 from fabula.build.outcome import SilentProgress
 from fabula.build.values import DocumentPlan, GraphPlan
 from fabula.config.expected_models import ExpectedModels
@@ -61,7 +62,7 @@ def build_parts(
     )
     if dry:
         job, expected = TaskGroup(models.workers), ExpectedModels(models).models
-        rounds = make_in_rounds(plan, expected, SilentProgress(), meter, job)
+        rounds = Rounds(open_build(plan, expected, meter), job, SilentProgress())
         [built] = rounds.resume(job).outcome
     else:
         built = make(plan, models, SilentProgress(), meter)

@@ -160,5 +160,6 @@ def test_the_command_says_what_it_did(
     known += ["--collection", COLLECTION]
     main(["reembed", *known], standalone_mode=False)
     said = capsys.readouterr().out
-    assert f"embeddings of m, 48 dimensions: {passages(store)} passages embedded" in said
+    assert f"{COLLECTION}: {passages(store)} passages; " in said
+    assert "embeddings are those of m, of 48 dimensions" in said
     assert f"{endpoint.calls} calls" in said

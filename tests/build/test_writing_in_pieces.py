@@ -16,8 +16,7 @@ import pytest
 from database import cypher
 from endpoint import Endpoint
 from fabula import Fabula
-from fabula.build import cluster, early_writer, worker_task
-from fabula.build.worker_task import TaskReport, TaskReporter, take_pieces
+from fabula.build import early_writer
 from fabula.config.settings import STATIC
 from fabula.graph import Owner, Part
 from fabula.operations.documents import remove_document
@@ -203,44 +202,3 @@ def test_a_whole_part_of_a_worker_that_died_is_only_used_if_it_is_the_same(chang
     staged = parts.StagedParts((text, pickle.loads(pickle.dumps(replace(aspects, nodes=nodes)))))
     assert staged.fits([text, aspects]) is (change == "none")
     assert staged.fits([text]) is False
-
-
-def test_parts_on_a_worker_are_those_of_one_attempt() -> None:
-    text, aspects = small_graph()
-    dead, alive = (TaskReporter(lambda _: None, lambda: True) for _ in range(2))
-    keep_dead, keep = worker_task._PIECES.open(dead), worker_task._PIECES.open(alive)
-    keep_dead(text, DIMENSIONS)
-    keep(aspects, DIMENSIONS)
-    taken = [part.owner for part, _ in pickle.loads(take_pieces(alive.attempt))]
-    assert taken == [aspects.owner]
-    assert alive.report().pieces == 1
-    for reporter in (dead, alive):
-        worker_task._PIECES.close(reporter.attempt)
-    assert pickle.loads(take_pieces(dead.attempt)) == []
-
-
-class SilentClient:
-    """A client of Dask whose worker's machine is frozen."""
-
-    def __init__(self) -> None:
-        self.go = threading.Event()
-
-    def connect(self) -> SilentClient:
-        return self
-
-    def run(self, *_: object, **__: object) -> dict[str, bytes]:
-        self.go.wait(HOLDS)
-        return {}
-
-
-def test_a_worker_that_never_answers_does_not_hold_up_the_others(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(cluster, "FETCH_SECONDS", 0.1)
-    client: Any = SilentClient()
-    taken: list[Part] = []
-    pieces = cluster.PieceFetcher(client, "a book", lambda part, _: taken.append(part))
-    pieces.fetch(TaskReport("first", pieces=1, worker="tcp://1.2.3.4:5"))
-    client.go.set()
-    pieces.fetch(TaskReport("first", pieces=2, worker="tcp://1.2.3.4:5"))
-    assert taken == []

@@ -167,7 +167,8 @@ def test_remove_says_what_goes_and_asks_first(ingested: Result) -> None:
     asked = run("remove", "The Lighthouse", code=1, answer="n\n").stderr
     assert "would remove The Lighthouse" in asked
     assert "its graphs (aspects)" in asked
-    run("remove-collection", code=1, answer="n\n")
+    asked = run("remove-collection", code=1, answer="n\n").stderr
+    assert "Remove collection 'default': 1 document, " in asked
     assert "The Lighthouse" in run("list").stdout
     run("remove-collection", "--yes")
     assert "There are no documents here" in run("list").stdout

@@ -39,7 +39,6 @@ NOT_RUN = {
     'facts "A Christmas Carol" --name': "finds nothing without a model, as before",
     "ingest novels/ --batch": "asks models by batches, in tests/build/test_batches.py",
     "ingest novels/ --workers": "starts processes, in tests/build/test_workers.py",
-    "ingest --retry": "has nothing to do without gaps, in tests/graph/test_gaps.py",
     "jobs show": "is of a job that only the example has, in tests/operations/test_jobs.py",
     "neighbours": "needs the id of a passage, in tests/operations",
     "passage": "needs the id of a passage, in tests/operations",
@@ -49,6 +48,7 @@ NOT_RUN = {
     "mcp": "serves until it is ended, in tests/service/test_service_mcp.py",
     "read 3": "is of the answer before it, in tests/cli/test_opening_passages.py",
     "reembed": "asks an embedding model, in tests/build/test_reembed.py",
+    "retry --workers": "starts processes, in tests/build/test_workers.py",
     "serve": "serves until it is ended, in tests/service/test_service_up.py",
 }
 """What an example begins with, and why it is not run here."""

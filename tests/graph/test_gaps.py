@@ -170,16 +170,16 @@ def test_people_and_programs_are_told_of_a_gap(endpoint: Endpoint, book: Path) -
     withhold_details(endpoint, "refusal")
     told = run("ingest", book).output
     assert "1 gap, 1 in details, as No usable reply in 6 tries: gpt" in told
-    assert "; `fabula ingest --retry` asks again" in told
+    assert "; `fabula retry` asks again" in told
     assert "1 added, with 1 gap; " in told
     listed = run("list").output
-    assert "1 gap in 1 document: `fabula ingest --retry` asks for them again" in listed
+    assert "1 gap in 1 document: `fabula retry` asks for them again" in listed
     shown = run("show", "Winter").output
-    assert "  1 gap, asked for again by `fabula ingest --retry`:" in shown
+    assert "  1 gap, asked for again by `fabula retry`:" in shown
     assert "    details · CHAPTER II · characters " in shown
     checked = run("check").output
     assert checked.startswith("No errors")
-    assert "Note: Gaps in aspects: 1, of Winter; `fabula ingest --retry` asks" in checked
+    assert "Note: Gaps in aspects: 1, of Winter; `fabula retry` asks" in checked
     [told_of] = json.loads(run("show", "Winter", "--json").output)["missing"]["aspects"]
     assert told_of["step"] == "details"
     assert told_of["properties"]["section"] == "CHAPTER II"
@@ -375,28 +375,17 @@ def test_retry_asks_for_the_gaps_of_all_documents_without_their_files(
         file.unlink()
     endpoint.withheld = {}
     endpoint.bodies.clear()
-    dry = run("ingest", "--retry", "--dry-run").output
+    dry = run("retry", "--dry-run").output
     assert "winter.txt: to be replaced" in dry
     assert "details" in dry
     assert endpoint.bodies == []
-    told = run("ingest", "--retry", "--no-cache").output
+    told = run("retry", "--no-cache").output
     assert "2 replaced; " in told
     assert "gap" not in told
     assert len(chats(endpoint)) == 2
     assert cypher(store, "MATCH (g:Gap) RETURN g") == []
     assert violations() == ()
-    assert "No gaps; no model calls." in run("ingest", "--retry").output
-
-
-def test_retry_beside_paths_is_an_ingest_which_retries_anyway(
-    endpoint: Endpoint, book: Path
-) -> None:
-    withhold_details(endpoint, "refusal")
-    run("ingest", book)
-    endpoint.withheld = {}
-    assert "1 replaced; " in run("ingest", "--retry", book).output
-    assert "Name files or folders, or give --retry." in run("ingest", code=2).output
-    assert "Name what to --rebuild" in run("ingest", "--retry", "--rebuild", code=2).output
+    assert "Nothing to do; no model calls." in run("retry").output
 
 
 def test_build_asks_for_gaps_too(endpoint: Endpoint, book: Path) -> None:
@@ -446,7 +435,7 @@ def test_a_strict_run_fails_at_the_first_gap_and_keeps_what_was_there(
     assert cypher(store, "MATCH (d:Document) RETURN d") == []
     run("ingest", book)
     before = passages(store)
-    assert "1 failed; 6 calls, " in run("ingest", "--retry", "--strict", code=1).output
+    assert "1 failed; 6 calls, " in run("retry", "--strict", code=1).output
     run("build", "aspects", "--strict", code=1)
     assert passages(store) == before
     assert "1 gap in 1 document" in run("list").output

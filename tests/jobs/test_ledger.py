@@ -271,7 +271,8 @@ def test_what_is_under_way_by_batches_counts_against_the_budget(
     assert in_flight == {"m": 600}
     budget = ledger.budget(caller, in_flight)
     assert budget is not None
-    assert budget.remaining() == (None, 400)
+    with budget.call(400), pytest.raises(BudgetSpent), budget.call(1):
+        pass
 
 
 def test_what_is_under_way_by_batches_holds_its_price(

@@ -27,10 +27,12 @@ from fabula.jobs.ledger import Ledger
 from fabula.jobs.queue import QUEUE_BATCH, Jobs
 from fabula.jobs.recipes import Recipes
 from fabula.jobs.runner import JobRun, JobServices
-from fabula.jobs.start import ImportOptions, IngestOptions, begin_build, begin_import, begin_ingest
+from fabula.jobs.start import ImportOptions, IngestOptions, begin_import, begin_ingest
 from fabula.jobs.uploads import Uploads
+from fabula.jobs.work import BuildWork
 from fabula.library import App
 from fabula.models.stop import Stop
+from fabula.operations.building import build_graph
 from fabula.operations.documents import remove_document
 from fabula.server import Address
 from fabula.store import schema
@@ -64,7 +66,6 @@ class Server:
         self.app = app
         self.serving: Serving = app.settings.table(TABLE)
         self.audit = Changes()
-        self.forgotten: list[str] = []
         self.uploads = Uploads(app, self.serving.uploads)
         self.jobs = Jobs(app, Recipes(app, self.uploads), self.audit)
         settings = app.settings
@@ -74,7 +75,6 @@ class Server:
             self.jobs,
             self.uploads,
             Ledger(app.connect(), lambda _: None, settings, settings.cache_folder),
-            self.forgotten.append,
             outage=lambda: None,
             is_asked=lambda: False,
         )
@@ -298,7 +298,7 @@ def test_annotations_wait_for_their_document_and_for_no_other(service: Server) -
 
     first, second = annotate(), annotate()
     again_winter = ingest(service, "marked", winter=WINTER)
-    building = begin_build(service.jobs, PERSON, collection, "annotations", [], rebuild=False)
+    building = service.jobs.begin(PERSON, BuildWork(collection, "annotations"))
     assert [take(service, f"worker {number}") for number in range(3)] == [sea.id, first.id, None]
     waits = {job.id: again(service, job.id).problem for job in (second, again_winter, building)}
     assert waits[second.id] == (
@@ -395,9 +395,7 @@ def test_a_take_reads_no_more_however_many_jobs_wait(service: Server, how: str) 
     for times in (50, 1_000):
         cypher(store, "MATCH (n:ServiceJob|ServiceItem) DETACH DELETE n")
         if how == "all behind one":
-            begin_build(
-                service.jobs, PERSON, service.app.collection("deep"), "aspects", [], rebuild=False
-            )
+            service.jobs.begin(PERSON, BuildWork(service.app.collection("deep"), "aspects"))
         job = ingest(service, "deep", winter=WINTER)
         if state == "running":
             assert take(service, "first", milliseconds=3_600_000)
@@ -491,7 +489,7 @@ def test_a_document_that_is_named_twice_is_one(service: Server) -> None:
     shelf = service.app.collection("named")
     entry = shelf.ingest_text(LIGHTHOUSE, source="lighthouse", title="The Lighthouse")
     names = [entry.document, "The Lighthouse", "lighthouse"]
-    job = begin_build(service.jobs, PERSON, shelf, "aspects", names, rebuild=False)
+    job = service.jobs.begin(PERSON, build_graph(shelf, "aspects", names))
     assert [one.source for one in job.items] == ["lighthouse"]
     assert take(service, "first") == job.id
     assert work(service, job.id, "first").counts == {"unchanged": 1}
@@ -511,7 +509,7 @@ def test_what_waits_for_one_that_is_cancelled_waits_for_all_before_it_still(
 ) -> None:
     shelf = service.app.collection("order")
     first = ingest(service, "order", winter=WINTER)
-    between = begin_build(service.jobs, PERSON, shelf, "aspects", [], rebuild=False)
+    between = service.jobs.begin(PERSON, BuildWork(shelf, "aspects"))
     last = ingest(service, "order", winter=LIGHTHOUSE)
     assert take(service, "one") == first.id
     assert take(service, "two") is None
@@ -581,9 +579,7 @@ def test_a_server_with_other_models_leaves_a_job(
 ) -> None:
     jobs = [
         ingest(service, "models", winter=WINTER),
-        begin_build(
-            service.jobs, PERSON, service.app.collection("else"), "aspects", [], rebuild=False
-        ),
+        service.jobs.begin(PERSON, BuildWork(service.app.collection("else"), "aspects")),
         service.jobs.add(PERSON, "third", "retry", [Item("winter")], {}),
     ]
     with another(service, **settings) as other:

@@ -77,7 +77,7 @@ def test_a_collection_that_is_named_or_holds_documents_is_meant(
 
 def test_all_of_a_collection_goes_only_where_it_is_named(tmp_path: Path) -> None:
     ingest(tmp_path, "demo")
-    assert "Collection 'default' is empty already." in run("remove-collection", "--yes").stdout
+    assert "collection 'default': 0 documents" in run("remove-collection", "--yes").stdout
     assert "There is no graph 'aspects' here" in run("drop", "aspects", "--yes", code=1).stderr
     assert "Nothing has been ingested" in run("build", "aspects", code=1).stderr
     for words in (("drop", "aspects", "Demo", "--yes"), ("build", "aspects", "Demo")):

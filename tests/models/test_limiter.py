@@ -10,7 +10,6 @@ from fabula.errors import ModelError, Stopped
 from fabula.models import limiter as limiting
 from fabula.models.limiter import Limiter
 from fabula.models.purpose import Purpose
-from fabula.models.rate_limit import REFUSALS_TO_CLOSE
 from fabula.models.stop import Stop
 
 pytestmark = pytest.mark.waits
@@ -167,66 +166,3 @@ def test_a_stop_ends_the_waits_of_its_caller_alone() -> None:
         other.result(timeout=PATIENCE)
     with pytest.raises(Stopped):
         enter()
-
-
-class FakeLeases:
-    """Leases of one process, which tell how many are taken."""
-
-    def __init__(self, most: int) -> None:
-        self._leases = threading.Semaphore(most)
-        self.taken = 0
-
-    def acquire(self, seconds: float) -> bool:
-        got = self._leases.acquire(timeout=seconds)
-        self.taken += got
-        return got
-
-    def release(self) -> None:
-        self.taken -= 1
-        self._leases.release()
-
-
-def test_a_call_needs_a_lease_and_gives_it_back() -> None:
-    leases = FakeLeases(1)
-    limiter = Limiter(8, leases)
-    with limiter.slot():
-        assert leases.taken == 1
-        stop = Stop()
-        timer = threading.Timer(0.05, stop.set)
-        timer.start()
-        with pytest.raises(Stopped), limiter.slot(Purpose(stop=stop)):
-            pass
-        timer.join()
-    refuse(limiter)
-    assert leases.taken == 0
-
-
-def test_who_waits_for_the_endpoint_holds_no_lease() -> None:
-    leases = FakeLeases(4)
-    limiter, stop = Limiter(4, leases), Stop()
-    for _ in range(REFUSALS_TO_CLOSE):
-        refuse(limiter, PATIENCE)
-
-    def wait() -> None:
-        with pytest.raises(Stopped), limiter.slot(Purpose(stop=stop)):
-            pass
-
-    with ThreadPoolExecutor(4) as pool:
-        waiting = [pool.submit(wait) for _ in range(4)]
-        time.sleep(0.1)
-        assert leases.taken == 0
-        stop.set()
-        for each in waiting:
-            each.result(PATIENCE)
-
-
-def test_a_process_that_waited_for_a_lease_does_not_count_that_as_silence() -> None:
-    leases = FakeLeases(1)
-    limiter = Limiter(8, leases)
-    limiter._answered_at -= 1_000
-    leases.acquire(0)
-    timer = threading.Timer(1.5 * limiting.LEASE_SECONDS, leases.release)
-    timer.start()
-    with limiter.slot():
-        assert limiter.silent_for < 500
-    timer.join()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from cases import for_each
 from fabula.errors import BudgetSpent
 from fabula.models.budget import Budget, Budgets, MoneyLimit
 from fabula.models.usage import Usage
@@ -87,18 +84,3 @@ def test_texts_that_are_embedded_by_batches_cost_money() -> None:
     Budgets((budget,)).add("m", Usage(0, 16).batched)
     with pytest.raises(BudgetSpent, match=r"\$11 of \$10"), budget.call(3, model="m"):
         pass
-
-
-@for_each("together", [lambda budget: budget, lambda budget: Budgets((budget,))])
-def test_what_another_process_spent_is_charged_by_its_models(
-    together: Callable[[Budget], Budget | Budgets],
-) -> None:
-    budget = Budget(money=limit(10))
-    together(budget).charge(2, 8, {"m": Usage(1, 2, 2), "free": Usage(1, 4, 0)})
-    with budget.call(4, model="m"):
-        pass
-    with pytest.raises(BudgetSpent, match=r"\$11 of \$10"):
-        together(budget).charge(1, 5, {"m": Usage(1, 5, 0)})
-    # Nothing is left for a task of another process, though calls and tokens have no limit.
-    with pytest.raises(BudgetSpent, match=r"\$11 of \$10"):
-        together(budget).remaining()

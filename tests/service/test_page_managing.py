@@ -192,7 +192,7 @@ def test_the_price_is_shown_before_a_model_is_asked(chromium: Browser, library: 
         assert re.search(r"Calls\n[1-9]", facts)
         assert "$" in facts
         expect(page.get_by_role("button", name="Agree and begin")).to_be_visible()
-        body = {"graphs": ["entities"], "documents": [id], "rebuild": True}
+        body = {"graph": "entities", "documents": [id], "rebuild": True}
         path = f"{BASE}/collections/books/build?dry_run=true"
         expected = library.priced.client().post(path, json=body)
         assert expected.status_code == 200

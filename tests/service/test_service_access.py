@@ -397,7 +397,7 @@ def test_but_for_files_bodies_are_short_and_those_of_strangers_shorter(
         assert post(content=pieces).status_code == 413
         assert post(content=b" " * 1000).status_code != 413
     files = [("files", ("a.bin", bytes(5 * 2**20))), ("files", ("b.txt", b"Some words."))]
-    estimated = it.client("write").post("/api/v1/collections/x/estimate", files=files)
+    estimated = it.client("write").post("/api/v1/collections/x/documents?dry_run=true", files=files)
     assert estimated.status_code == 200
 
 
@@ -418,22 +418,24 @@ def test_one_key_can_not_have_all_threads(it: Served) -> None:
     assert client.get("/api/v1/usage").status_code == 200
 
 
-def test_one_key_makes_two_exports_or_estimates_at_once(it: Served) -> None:
+def test_one_key_has_two_large_tasks_at_once_and_is_told_which(it: Served) -> None:
     client, other = it.client("write"), it.client("read")
     shelf = "/api/v1/collections/x"
     form = {"files": ("winter.txt", b"Anna walked home. Snow fell.")}
     it.state.app.collection("x").ingest_text("Anna walked home.", source="a.txt", title="Anna")
     with ExitStack() as stack:
         for _ in range(MAX_LARGE_TASKS):
-            stack.enter_context(it.state.large_task_limit.hold(name_of(client)))
+            stack.enter_context(it.state.large_task_limit.hold(name_of(client), "an export"))
         for refused in (
             client.get(f"{shelf}/export"),
-            client.post(f"{shelf}/estimate", files=form),
+            client.post(f"{shelf}/documents?dry_run=true", files=form),
         ):
             assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
-            assert "At most 2 exports and estimates of one key" in refused.json()["detail"]
+            assert refused.json()["detail"] == (
+                "At most 2 large tasks of one key at once. Under way: an export, an export."
+            )
         assert other.get(f"{shelf}/export").status_code != 429
-    assert client.post(f"{shelf}/estimate", files=form).status_code == 200
+    assert client.post(f"{shelf}/documents?dry_run=true", files=form).status_code == 200
 
 
 def test_so_many_requests_a_minute_and_no_more(

@@ -148,8 +148,8 @@ def test_an_estimate_by_batches_is_half(options: dict[str, Any], tmp_path: Path)
         client = service.client("write")
         files = [("files", ("harbour.txt", harbour_story("slept", 4).encode()))]
         whole, half = (
-            client.post(f"{BASE}/collections/books/estimate", files=files, params=query).json()
-            for query in ({}, {"batch": "true"})
+            client.post(f"{BASE}/collections/books/documents", files=files, params=query).json()
+            for query in ({"dry_run": "true"}, {"dry_run": "true", "batch": "true"})
         )
     assert half["money"] == pytest.approx(whole["money"] / 2)
 
@@ -161,7 +161,7 @@ def test_batches_are_refused_where_there_are_none(options: dict[str, Any]) -> No
         query = {"batch": "true"}
         answer = client.post(f"{BASE}/collections/books/documents", files=files, params=query)
         app.collection("books").ingest_text("A story of the harbour.", source="harbour.txt")
-        again = client.post(f"{BASE}/collections/books/retry", params=query)
+        again = client.post(f"{BASE}/collections/books/retry", json={"batch": True})
     for refused in (answer, again):
         assert refused.status_code == 400
         assert "response cache" in refused.json()["detail"]

@@ -237,13 +237,18 @@ def test_no_value_in_any_place_of_any_route_is_an_error_of_ours(
     statuses: Counter[int] = Counter()
     routes = set()
     for method, address, sent in islice(attacks(client, document), 0, None, step):
+        value = repr(sent.get("params") or sent.get("data") or sent.get("content"))
+        attack = f"{method} {address[:120]} {value[:100]}"
         began = time.monotonic()
-        answer = client.request(method, address, **sent)
+        try:
+            answer = client.request(method, address, **sent)
+        except httpx2.TransportError as error:
+            found.append(f"{attack}: {error!r} after {time.monotonic() - began:.1f} s")
+            continue
         statuses[answer.status_code] += 1
         routes.add((method, address.partition("?")[0]))
         if wrong := problem(answer, time.monotonic() - began):
-            value = repr(sent.get("params") or sent.get("data") or sent.get("content"))
-            found.append(f"{method} {address[:120]} {value[:100]}: {wrong}: {answer.text[:200]}")
+            found.append(f"{attack}: {wrong}: {answer.text[:200]}")
     assert not found, "\n".join(found)
     assert statuses.total() > 3000 / step, "all routes were tried"
     assert statuses[400] > 500 / step
@@ -251,6 +256,11 @@ def test_no_value_in_any_place_of_any_route_is_an_error_of_ours(
 
 
 # What was found, each by itself
+
+
+def test_white_space_names_no_section(client: httpx2.Client, document: str) -> None:
+    read = client.get(f"{SHELF}/documents/{document}/text", params={"section": "\u2028"})
+    assert (read.status_code, read.json().get("start")) == (200, 0), read.text
 
 
 def send(client: httpx2.Client, path: str, written: str, method: str = "POST") -> httpx2.Response:

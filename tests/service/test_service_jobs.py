@@ -85,7 +85,7 @@ def test_what_a_reader_left_out_is_shown(service: Served) -> None:
     contents = "".join(f"Chapter {n}. The Lamp of the Harbour . . . . {n}\n" for n in range(1, 30))
     book = f"CONTENTS\n\n{contents}\n{LIGHTHOUSE}\n\nEnd of Project Gutenberg's The Lighthouse\n"
     form = [("files", ("book.txt", book.encode()))]
-    estimate = client.post(f"{BASE}/collections/cut/estimate", files=form).json()
+    estimate = client.post(f"{BASE}/collections/cut/documents?dry_run=true", files=form).json()
     id = begin(client, "cut", {"book.txt": book})
     [item] = until(client, id)["items"]
     assert set(item["left_out"]) == {"contents", "licence"}
@@ -126,12 +126,10 @@ def test_a_text_is_a_document_too(service: Served) -> None:
 def test_what_it_would_cost_is_told_before_and_nothing_is_sent_twice(service: Served) -> None:
     client, other = service.client("write"), service.client("write")
     form = [("files", ("winter.txt", WINTER.encode()))]
-    told = client.post(f"{BASE}/collections/planned/estimate", files=form).json()
+    told = client.post(f"{BASE}/collections/planned/documents?dry_run=true", files=form).json()
     assert [one["status"] for one in told["items"]] == ["added"]
     assert (told["calls"], told["money"]) == (0, 0.0)
     assert books(client, "planned") == {}
-    dry = send(client, "planned", {"winter.txt": WINTER}, params={"dry_run": True})
-    assert (dry.status_code, dry.json()["items"]) == (200, told["items"])
     named = {"uploads": [{"sha256": one["sha256"], "name": one["name"]} for one in told["uploads"]]}
     # They are whose they are, though their digest is known.
     assert other.post(f"{BASE}/collections/planned/documents", json=named).status_code == 404
@@ -175,14 +173,14 @@ def test_graphs_are_built_and_collections_emptied_by_jobs_each_after_those_befor
 ) -> None:
     client, admin = service.client("write"), service.client("admin")
     first = begin(client, "worked", {"winter.txt": WINTER}, params={"graphs": "entities"})
-    build = client.post(f"{BASE}/collections/worked/build", json={"graphs": ["communities"]})
+    build = client.post(f"{BASE}/collections/worked/build", json={"graph": "communities"})
     # It has no document yet.
     assert build.status_code in (202, 404)
     until(client, first)
-    build = client.post(f"{BASE}/collections/worked/build", json={"graphs": ["communities"]})
+    build = client.post(f"{BASE}/collections/worked/build", json={"graph": "communities"})
     job = until(client, build.json()["id"])
     assert (job["state"], len(job["items"])) == ("succeeded", 1), job
-    wrong = client.post(f"{BASE}/collections/worked/build", json={"graphs": ["nothing"]})
+    wrong = client.post(f"{BASE}/collections/worked/build", json={"graph": "nothing"})
     assert wrong.status_code == 400
     gaps = client.post(f"{BASE}/collections/worked/retry")
     again = client.post(f"{BASE}/collections/worked/reembed")
@@ -337,11 +335,10 @@ def test_one_graph_to_build_is_named(service: Served) -> None:
     client = service.client("write")
     until(client, begin(client, "built", {"winter.txt": WINTER}))
     path = f"{BASE}/collections/built/build"
-    new = client.post(path, json={"graphs": ["entities"]})
+    new = client.post(path, json={"graph": "entities"})
     assert (new.status_code, new.json()["options"]["graph"]) == (202, "entities")
-    for body, status in (({}, 400), ({"graphs": []}, 400), ({"graph": "entities"}, 422)):
-        assert client.post(path, json=body).status_code == status
-    assert client.post(path, json={"graphs": ["aspects", "entities"]}).status_code == 422
+    for body in ({}, {"graph": ""}, {"graphs": ["entities"]}):
+        assert client.post(path, json=body).status_code == 422
     until(client, new.json()["id"])
 
 

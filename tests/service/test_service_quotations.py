@@ -198,8 +198,8 @@ def test_the_terminal_says_what_is_not_as_the_books_have_it(
     assert shown.exit_code == 0, shown.output
     assert "Quotations compared with the books: 1 exact, 1 near, 1 not found." in shown.output
     assert f"Not found in the books: “{FALSE}”." in shown.output
-    assert f"The book has “{PRINTED}” · The Lighthouse" in shown.output
-    assert "1 weak citation: the passage has no word of the sentence." in shown.output
+    assert f"The book has “{PRINTED}”, not “{NEAR}” (The Lighthouse" in shown.output
+    assert "Weak citation [1]: the passage has no word of “" in shown.output
     as_json = CliRunner().invoke(main, ["query", QUESTION, "--json"])
     given = json.loads(as_json.stdout)
     assert statuses(given["quotations"]) == EXPECTED

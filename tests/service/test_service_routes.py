@@ -29,7 +29,6 @@ pytestmark = pytest.mark.journey
 API = "/api/v1/collections/{collection}"
 UPLOADS = {
     ("POST", f"{API}/documents"),
-    ("POST", f"{API}/estimate"),
     ("POST", f"{API}/documents/{{document}}/annotations/import"),
     ("POST", "/c/{collection}/add"),
 }

@@ -12,7 +12,7 @@ from database import connect, wipe
 from endpoint import Endpoint
 from fabula import App
 from fabula.config.settings import STATIC
-from fabula.errors import NotFound, SettingsError, SpaceError, StoreError
+from fabula.errors import BudgetSpent, NotFound, SettingsError, SpaceError, StoreError
 from fabula.jobs.callers import Caller, Quotas
 from fabula.server import Address
 from fabula.service.core.errors import describe_failure
@@ -103,10 +103,10 @@ def test_a_key_reaches_no_collection_that_it_may_not_see(it: Served) -> None:
 
 def test_what_belongs_to_one_collection_is_refused(it: Served) -> None:
     client = it.client("read", NAMES)
-    for more in ({"until": "50%"}, {"conversation": "new"}):
-        refused = client.post(f"{BASE}/ask", json=ASKED | more)
-        assert refused.status_code == 400
-        assert "one" in refused.json()["detail"]
+    refused = client.post(f"{BASE}/ask", json=ASKED | {"until": "50%"})
+    assert (refused.status_code, "one" in refused.json()["detail"]) == (400, True)
+    refused = client.post(f"{BASE}/ask", json=ASKED | {"conversation": "new"})
+    assert (refused.status_code, "conversation" in refused.json()["detail"]) == (422, True)
 
 
 def test_what_cannot_be_searched_is_left_out_and_said(it: Served) -> None:
@@ -121,8 +121,13 @@ def test_what_cannot_be_searched_is_left_out_and_said(it: Served) -> None:
 def test_several_collections_share_what_is_left_of_a_quota(it: Served) -> None:
     quotas = Quotas(tokens_a_day=1000)
     first, second = it.state.collections(NAMES, Caller("eve", "Eve", "read", quotas=quotas))
-    with first.models._budgets.call(600):
-        assert second.models.budget_left() == (None, 400)
+    with (
+        first.models._budgets.call(600),
+        second.models._budgets.call(400),
+        pytest.raises(BudgetSpent),
+        second.models._budgets.call(1),
+    ):
+        pass
 
 
 def test_why_a_collection_is_left_out_is_said_without_addresses() -> None:

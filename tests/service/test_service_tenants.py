@@ -42,7 +42,7 @@ NOUNS = {
     ),
 }
 """The tags of the routes that this is about; what begins jobs has tests of its own."""
-JOBS = re.compile(r"/(documents|estimate|build|retry|reembed|annotations/import)$")
+JOBS = re.compile(r"/(documents|build|retry|reembed|annotations/import)$")
 """The ends of paths to which a POST begins a job, or counts what one would ask."""
 OWN = re.compile(r"/collections/\{collection\}")
 SECRET = "Quetzalcoatl"

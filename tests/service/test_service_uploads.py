@@ -195,7 +195,9 @@ def test_the_files_of_a_form_are_written_out_together(
     # What is counted is the system's call: how long it takes is the disk's affair.
     monkeypatch.setattr(os, "fsync", counted)
     many = [("files", (f"{number}.txt", f"{WINTER} {number}".encode())) for number in range(60)]
-    estimated = service.client("write").post(f"{BASE}/collections/many/estimate", files=many)
+    estimated = service.client("write").post(
+        f"{BASE}/collections/many/documents?dry_run=true", files=many
+    )
     assert estimated.status_code == 200, estimated.text
     uploads = [one["sha256"] for one in estimated.json()["uploads"]]
     assert len(uploads) == 60

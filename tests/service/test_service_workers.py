@@ -70,7 +70,7 @@ def test_jobs_are_done_by_workers(client: httpx2.Client) -> None:
     assert "bad.epub" in items["bad.epub"]["error"]
     text = {"text": LIGHTHOUSE, "source": "notes/lighthouse"}
     assert run(client, "POST", "documents", json=text)["state"] == "succeeded"
-    assert run(client, "POST", "build", json={"graphs": ["entities"]})["state"] == "succeeded"
+    assert run(client, "POST", "build", json={"graph": "entities"})["state"] == "succeeded"
     documents = client.get(f"{BASE}/collections/books/documents").json()["rows"]
     assert [document["graphs"] for document in documents] == [GRAPHS[:-1]] * 2
 

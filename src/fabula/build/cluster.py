@@ -1,15 +1,17 @@
 """Read files and make parts with the workers of a Dask cluster, here or on other machines.
 
 The coordinator, which is the process that was started, keeps what needs the database: it plans and
-commits, and holds each document's lock meanwhile. A document is a task for reading its file and one
-for making its parts. As many documents are under way as keep all workers busy, and no more: the
-others wait here, so that neither this process nor Dask's scheduler holds what nobody works on.
+commits, holds each document's lock meanwhile, and asks models at an endpoint. A document is a task
+for reading its file and one for making its parts. As many documents are under way as keep all
+workers busy, and no more: the others wait here, so that neither this process nor Dask's scheduler
+holds what nobody works on.
 
 This needs the package distributed: `pip install 'fabula[dask]'`.
 """
 
 from __future__ import annotations
 
+import concurrent.futures
 import gc
 import itertools
 import logging
@@ -20,25 +22,22 @@ import signal
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 from urllib.parse import urlsplit
 
+from fabula.build.driver import answer, reject
 from fabula.build.make import PartListener
 from fabula.build.values import BuiltParts, DocumentPlan
-from fabula.build.worker_replies import Change, apply_changes
 from fabula.config.model_factory import ModelFactory
-from fabula.config.settings import Settings
-from fabula.errors import BudgetSpent, ClusterError, SettingsError, WorkerLost
-from fabula.graph import Part
+from fabula.errors import ClusterError, SettingsError, Stopped, WorkerLost
+from fabula.graph.builds import RejectRequest
 from fabula.load.content import FileContent
 from fabula.load.source import DocumentSource
-from fabula.models.cache import ReplyCache
 from fabula.models.counted import Meter
-from fabula.models.endpoint.address import is_on_loopback
 from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.progress import Progress
 from fabula.models.usage import Usage
@@ -47,8 +46,19 @@ from fabula.text.document import Document
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
 
-    from fabula.build.worker_task import TaskReport, TaskResult
+    from fabula.build.worker_task import TaskAnswer, TaskCall, TaskReport, TaskResult
 
+
+class Ring(NamedTuple):
+    """Says that an attempt at a task has something new, and where."""
+
+    attempt: str = ""
+    worker: str = ""
+
+
+NOTHING = Ring()
+"""No worker has rung, though there may be answers for it."""
+Inbox: TypeAlias = "queue.SimpleQueue[Ring | None]"
 LOG = logging.getLogger("fabula")
 RETRIES = 2
 """How often Dask tries a task again that a worker could not do, as it had too little memory."""
@@ -73,8 +83,6 @@ FETCH_SECONDS = 60.0
 """How long a worker may take to hand over what it has made, while it makes more."""
 CLOSE_SECONDS = 10.0
 """How long closing a connection, or the rest of local workers that were ended, may take."""
-ENCRYPTED = ("tls://", "wss://")
-"""The addresses of schedulers to which all is sent encrypted."""
 LOCAL_THREADS = 4
 """Documents at once in a local worker that waits for an endpoint; offline, it is one."""
 
@@ -82,8 +90,8 @@ LOCAL_THREADS = 4
 class WorkerCluster:
     """Workers that read files and make parts: a cluster that is there, or processes of its own.
 
-    It connects when it is first used, and again when the connection was lost. Use it with `with`,
-    and share it between runs:
+    It connects when it is first used, and again when the connection was lost, until it is closed.
+    Use it with `with`, and share it between runs:
 
         with Fabula() as fabula, WorkerCluster(workers=4) as cluster:
             fabula.ingest("books/", cluster=cluster)
@@ -111,10 +119,11 @@ class WorkerCluster:
             raise _wrong_address(scheduler, error) from error
         self.workers, self.scheduler = workers, scheduler
         self._lock = threading.Lock()
+        self._is_closed = False
         self._client: Client | None = None
         self._local: LocalCluster | None = None
         self._silence = ExitStack()
-        self._inboxes: dict[str, queue.SimpleQueue[bytes | None]] = {}
+        self._inboxes: dict[str, Inbox] = {}
         self._counted = (0.0, (0, 0))
 
     def __enter__(self) -> Self:
@@ -129,6 +138,7 @@ class WorkerCluster:
         Workers of this process are ended.
         """
         with self._lock:
+            self._is_closed = True
             client, self._client = self._client, None
             local, self._local = self._local, None
         # Whoever still waits for a task learns here that it is over.
@@ -170,8 +180,15 @@ class WorkerCluster:
         return not self.scheduler
 
     def connect(self, *, offline: bool = False) -> Client:
-        """Return the connection, made if there is none."""
+        """Return the connection, made if there is none.
+
+        Raises:
+            ClusterError: It can't be made, or this was closed.
+        """
         with self._lock:
+            if self._is_closed:
+                # A thread that goes on after Ctrl-C would start workers that nobody ends.
+                raise ClusterError("The workers were closed while a run was under way.")
             if self._client is None or self._client.status in ("closed", "closing"):
                 with _explaining(self.name):
                     self._client = self._open(offline=offline)
@@ -187,8 +204,8 @@ class WorkerCluster:
             self._counted = time.monotonic(), counts
         return counts
 
-    def open_inbox(self, key: str) -> queue.SimpleQueue[bytes | None]:
-        """Return where the reports of a task arrive, and None once it is over."""
+    def open_inbox(self, key: str) -> Inbox:
+        """Return where a task rings; None arrives there once it is over."""
         return self._inboxes.setdefault(key, queue.SimpleQueue())
 
     def close_inbox(self, key: str) -> None:
@@ -237,10 +254,10 @@ class WorkerCluster:
         return client
 
     def _receive(self, event: tuple[float, Mapping[str, Any]]) -> None:
-        """Hand a report to the thread that waits for it; called in the thread of Dask's network."""
+        """Pass on that a task rings; called in the thread of Dask's network."""
         _, message = event
         if inbox := self._inboxes.get(message["key"]):
-            inbox.put(message["report"])
+            inbox.put(Ring(message["attempt"], message["worker"]))
 
 
 class ClusterSteps:
@@ -250,15 +267,10 @@ class ClusterSteps:
         self._cluster, self._models = cluster, models
         self._run = uuid.uuid4().hex
         self._numbers = itertools.count()
-        self._documents, self._calls = Workers(MAX_DOCUMENTS), Workers(MAX_DOCUMENTS)
+        self._documents = Workers(MAX_DOCUMENTS)
         self._settings = models.worker_settings()
-        # A task that only reads a file asks no model.
-        self._reading = self._settings.model_copy(update={"api_key": None, "base_url": None})
-        _warn_of_open_network(cluster, self._settings)
         self._inside = 0
         self._changed = threading.Condition()
-        self._stopping = threading.Lock()
-        self._is_stopped = False
 
     @property
     def document_workers(self) -> Workers:
@@ -289,8 +301,9 @@ class ClusterSteps:
         """Return the document of a source; a worker parses what this process has opened."""
         if source.open is None:
             return source.read()
-        content = source.open()
-        document = self._ask_worker("read", content, None, Meter(), job)
+        with TaskGroup(self._models.workers, within=job) as calls:
+            follower = TaskFollower(self._cluster, source.name, self._models, Meter(), calls)
+            document = self._run_task("read", source.open(), follower)
         assert isinstance(document, Document)
         return document
 
@@ -306,63 +319,37 @@ class ClusterSteps:
 
         Those that are made while models are asked for others are fetched, for the listener.
         """
-        built = self._ask_worker("make", plan, progress, meter, job, listener)
+        # Without an endpoint nothing is waited for, and fetching would only be more work.
+        if not self._models.settings.uses_endpoint:
+            listener = None
+        name = plan.document.source
+        with TaskGroup(self._models.workers, within=job) as calls:
+            follower = TaskFollower(
+                *(self._cluster, name, self._models, meter, calls), progress, listener
+            )
+            built = self._run_task("make", plan, follower)
         assert isinstance(built, BuiltParts)
         return built
 
     def close(self) -> None:
         """End the threads of the run."""
         self._documents.close()
-        self._calls.close()
-
-    def _ask_worker(
-        self,
-        kind: str,
-        work: FileContent | DocumentPlan,
-        progress: Progress | None,
-        meter: Meter,
-        job: TaskGroup,
-        listener: PartListener | None = None,
-    ) -> Document | BuiltParts:
-        """Return what a worker makes of a piece of work, or raise what it raised."""
-        # On a thread of the job, as calls of models are: a run that fails waits for what is paid.
-        ask = partial(self._run_task, kind, work, progress, meter, job, listener)
-        with TaskGroup(self._calls, within=job) as task:
-            return task.submit(0, ask).result()
 
     def _run_task(
-        self,
-        kind: str,
-        work: FileContent | DocumentPlan,
-        progress: Progress | None,
-        meter: Meter,
-        job: TaskGroup,
-        listener: PartListener | None,
+        self, kind: str, work: FileContent | DocumentPlan, follower: TaskFollower
     ) -> Document | BuiltParts:
+        """Return what a worker makes of a piece of work, or raise what it raised."""
         from fabula.build.worker_task import TaskRequest, describe_versions, run_task
 
-        calls, tokens = self._models.budget_left()
-        is_local = self._cluster.is_local
-        settings = self._reading if kind == "read" else self._settings
-        # Without an endpoint nothing is waited for, and fetching would only be more work.
-        if not self._models.settings.uses_endpoint:
-            listener = None
-        cache = self._models.cache if kind == "make" else None
-        request = TaskRequest(
-            *(work, settings, is_local, listener is not None, cache is not None, calls, tokens)
-        )
+        is_local, gives_parts = self._cluster.is_local, follower.listener is not None
+        request = TaskRequest(work, self._settings, is_local, gives_parts)
         key = f"fabula-{kind}-{self._run}-{next(self._numbers)}"
-        follower = Follower(_name_of(work), progress, meter, self._models)
-        pieces = PieceFetcher(self._cluster, follower.name, listener)
-        replies = ReplyKeeper(self._cluster, follower.name, cache)
-        inbox = self._cluster.open_inbox(key)
-        failure: BaseException | None = None
+        follower.inbox = inbox = self._cluster.open_inbox(key)
         try:
             with _explaining(self._cluster.name):
                 future = self._cluster.connect().submit(
                     run_task,
                     key,
-                    self._run,
                     describe_versions(),
                     pickle.dumps(request, protocol=5),
                     key=key,
@@ -372,45 +359,18 @@ class ClusterSteps:
                     priority=int(kind == "make"),
                 )
                 future.add_done_callback(lambda _: inbox.put(None))
-            while (report := _wait(inbox, future)) is not None:
-                try:
-                    if report:
-                        self._take_report(pickle.loads(report), follower, replies, pieces)
-                except BaseException as error:  # noqa: BLE001  raised once the task has ended
-                    failure = failure or error
-                if failure is not None or job.failure is not None:
-                    self._stop_workers()
-                    if job.failure is not None and not follower.has_begun:
-                        # No worker has it, and perhaps there is none that would take it.
-                        future.cancel()
-                        raise job.failure
+            try:
+                while (ring := _wait(inbox, future)) is not None:
+                    follower.follow(ring)
+            except BaseException:
+                # Its worker notices, and stops.
+                with suppress(Exception):
+                    future.cancel()
+                raise
             result = self._result(future, follower.name)
-            replies.keep_rest(result)
-            follower.follow(result.report)
         finally:
             self._cluster.close_inbox(key)
-        if failure is not None:
-            raise failure
-        if isinstance(result.error, BudgetSpent):
-            # The worker knows only its own part of what was spent.
-            self._models.budget_left()
-        if result.error is not None:
-            raise result.error
-        assert result.value is not None
-        return result.value
-
-    def _take_report(
-        self, report: TaskReport, follower: Follower, replies: ReplyKeeper, pieces: PieceFetcher
-    ) -> None:
-        try:
-            follower.follow(report)
-        except BaseException:
-            # Before the task is given what it waits for, and makes its next call.
-            self._stop_workers()
-            raise
-        finally:
-            replies.exchange(report)
-        pieces.fetch(report)
+        return follower.finish(result)
 
     def _result(self, future: Future[Any], name: str) -> TaskResult:
         from distributed import KilledWorker
@@ -431,99 +391,160 @@ class ClusterSteps:
                 f"{name}: it needs more memory than a worker has; {RETRIES + 1} tries failed."
             ) from error
 
-    def _stop_workers(self) -> None:
-        """Stop the tasks of this run; those that are under way return what they have paid for."""
-        from fabula.build.worker_task import stop_run
 
-        with self._stopping:
-            if self._is_stopped:
-                return
-            self._is_stopped = True
-        with suppress(ClusterError), _explaining(self._cluster.name):
-            self._cluster.connect().run(stop_run, self._run)
+class TaskFollower:
+    """Follows a task: answers what its build wants of models, and passes on how far it is.
 
-
-class PieceFetcher:
-    """Fetches the parts of a task from its worker while it runs.
-
-    That only saves time: the result of the task has all parts, and so nothing here fails.
+    Args:
+        cluster: The workers.
+        name: What messages call the task.
+        models: They are asked.
+        meter: Counts what they are asked.
+        calls: The calls; once they have failed, the task is not followed any more.
+        progress: Told how far it is, as if it ran here.
+        listener: Given the parts that the worker has made while it makes others.
     """
 
-    def __init__(self, cluster: WorkerCluster, name: str, listener: PartListener | None) -> None:
-        self._cluster, self._name, self._listener = cluster, name, listener
-        self._attempt = ""
-        self._fetched = 0
+    def __init__(
+        self,
+        cluster: WorkerCluster,
+        name: str,
+        models: ModelFactory,
+        meter: Meter,
+        calls: TaskGroup,
+        progress: Progress | None = None,
+        listener: PartListener | None = None,
+    ) -> None:
+        self.name, self.listener = name, listener
+        self.inbox: Inbox = queue.SimpleQueue()
+        self._cluster, self._models, self._meter = cluster, models, meter
+        self._calls, self._progress = calls, progress
+        self._attempt, self._worker = "", ""
+        self._known, self._messages = 0, 0
+        self._scopes: dict[int, TaskGroup] = {}
+        self._answers: deque[TaskAnswer] = deque()
+        self._expected, self._done = Counter[str](), Counter[str]()
 
-    def fetch(self, report: TaskReport) -> None:
-        """Fetch what a report tells of, and give it to the listener."""
-        if self._listener is None or report.pieces <= self._fetched:
+    def follow(self, ring: Ring) -> None:
+        """Give the worker the answers that have come, and take in what is new there.
+
+        Raises:
+            StoreError: The lock of the document was lost.
+            BaseException: The run has failed or was stopped.
+        """
+        from fabula.build.worker_task import exchange
+
+        if self._calls.failure is not None:
+            raise self._calls.failure
+        if ring.attempt:
+            self._begin(ring)
+        elif not self._answers:
             return
-        if self._attempt and report.attempt != self._attempt:
-            # Another worker makes them again, and they need not be the same: they wait for the end.
-            self._listener = None
-            return
-        self._attempt, self._fetched = report.attempt, report.pieces
+        count = len(self._answers)
+        answers = pickle.dumps([*self._answers][:count], protocol=5)
+        call = (exchange, self._attempt, self._known, answers)
         try:
-            for part, dimensions in self._take(report):
-                self._listener(part, dimensions)
+            exchanged = pickle.loads(_call_on_worker(self._cluster, self._worker, *call))
         except Exception:
-            LOG.debug("The parts of %s were not fetched early.", self._name, exc_info=True)
-            self._listener = None
-
-    def _take(self, report: TaskReport) -> list[tuple[Part, int]]:
-        from fabula.build.worker_task import take_pieces
-
-        taken = _call_on_worker(self._cluster, report.worker, take_pieces, report.attempt)
-        parts: list[tuple[Part, int]] = pickle.loads(taken)
-        return parts
-
-
-class ReplyKeeper:
-    """Keeps what models reply to a task in this process's cache, and gives it what is there.
-
-    Nothing here fails: the worker reports again what it waits for, and the result of the task has
-    the replies that were not fetched.
-    """
-
-    def __init__(self, cluster: WorkerCluster, name: str, cache: ReplyCache | None) -> None:
-        self._cluster, self._name, self._cache = cluster, name, cache
-        self._attempt = ""
-        self._kept = 0
-        """How many changes of the attempt are made in the cache."""
-
-    def exchange(self, report: TaskReport) -> None:
-        """Give a task the replies that its report asks for, and keep those that it tells of."""
-        from fabula.build.worker_task import exchange_replies
-
-        if self._cache is None:
+            # The worker may have died: then another one rings. Else it rings again, or there are
+            # answers to give. Parts may be lost on the way: they come at the end.
+            LOG.debug("%s: its worker did not answer.", self.name, exc_info=True)
+            self.listener = None
             return
-        self._follow(report)
-        if not report.wanted and report.changes <= self._kept:
+        for _ in range(count):
+            self._answers.popleft()
+        if exchanged is not None:
+            self._take(exchanged)
+
+    def finish(self, result: TaskResult) -> Document | BuiltParts:
+        """Return what a task returned, or raise what it raised."""
+        self._begin(Ring(result.attempt, self._worker))
+        self._take(result.report)
+        for step, usage in result.usage.items():
+            self._meter.add(step, usage)
+        if result.error is not None:
+            raise result.error
+        assert result.value is not None
+        return result.value
+
+    def _begin(self, ring: Ring) -> None:
+        """Follow this attempt from now on."""
+        if ring.attempt == self._attempt:
             return
-        rows = self._cache.find(report.wanted)
-        found = pickle.dumps({key: rows.get(key) for key in report.wanted}, protocol=5)
-        call = (exchange_replies, report.attempt, self._kept, found)
+        if self._attempt:
+            LOG.warning("%s: its worker died, so another one begins it again.", self.name)
+            # What it makes need not be the same, and waits for the end.
+            self.listener = None
+        for calls in self._scopes.values():
+            calls.fail(Stopped())
+        self._scopes, self._answers = {}, deque()
+        self._attempt, self._worker = ring.attempt, ring.worker
+        self._known = self._messages = 0
+
+    def _take(self, report: TaskReport) -> None:
+        for level, message in report.messages[self._messages :]:
+            LOG.log(level, "%s", message)
+        self._messages = len(report.messages)
+        for call in report.calls:
+            if call.number >= self._known:
+                self._known = call.number + 1
+                self._ask(call)
+        for scope in report.ended:
+            if (calls := self._scopes.pop(scope, None)) is not None:
+                calls.fail(Stopped())
+        if self._progress is not None:
+            self._show(report, self._progress)
         try:
-            remaining = pickle.loads(_call_on_worker(self._cluster, report.worker, *call))
+            for part, dimensions in report.parts:
+                if self.listener is not None:
+                    self.listener(part, dimensions)
         except Exception:
-            LOG.debug("The replies of %s were not fetched early.", self._name, exc_info=True)
-        else:
-            self._keep(*remaining)
+            LOG.debug("The parts of %s were not written early.", self.name, exc_info=True)
+            self.listener = None
 
-    def keep_rest(self, result: TaskResult) -> None:
-        """Keep what a task had not handed over when it ended, well or not."""
-        self._follow(result.report)
-        self._keep(result.acknowledged, result.changes)
+    def _ask(self, call: TaskCall) -> None:
+        """Begin a call; its answer is given to the worker when it has come."""
+        if isinstance(call.request, RejectRequest):
+            reject(self._models.models(self._meter), call.request)
+            return
+        answers, inbox = self._answers, self.inbox
 
-    def _follow(self, report: TaskReport) -> None:
-        if report.attempt != self._attempt:
-            self._attempt, self._kept = report.attempt, 0
+        def keep(done: concurrent.futures.Future[TaskAnswer]) -> None:
+            answers.append(_read_answer(call.number, done))
+            inbox.put(NOTHING)
 
-    def _keep(self, first: int, changes: Sequence[Change]) -> None:
-        """Make those changes that are new, of which the first has this number."""
-        if self._cache is not None:
-            apply_changes(self._cache, changes[max(0, self._kept - first) :])
-            self._kept = max(self._kept, first + len(changes))
+        scope = self._scopes.setdefault(call.scope, self._calls.part())
+        scope.submit(call.priority, self._answer, call).add_done_callback(keep)
+
+    def _answer(self, call: TaskCall) -> TaskAnswer:
+        from fabula.build.worker_task import TaskAnswer
+
+        assert not isinstance(call.request, RejectRequest)
+        meter = Meter(self._meter)
+        value = answer(self._models.models(meter), call.request)
+        return TaskAnswer(call.number, value, usage=meter.usage())
+
+    def _show(self, report: TaskReport, progress: Progress) -> None:
+        """Report pieces that are new; an attempt after the first goes over the same pieces."""
+        for step, count in report.expected.items():
+            progress.expect(step, max(0, count - self._expected[step]))
+            self._expected[step] = max(count, self._expected[step])
+        for step, count in report.done.items():
+            for _ in range(count - self._done[step]):
+                progress.done(step, Usage())
+            self._done[step] = max(count, self._done[step])
+
+
+def _read_answer(number: int, done: concurrent.futures.Future[TaskAnswer]) -> TaskAnswer:
+    """Return what came of a call as it is sent to a worker."""
+    from fabula.build.worker_task import TaskAnswer, make_portable
+
+    try:
+        return done.result()
+    except Exception as error:  # noqa: BLE001  the build raises it
+        return TaskAnswer(number, error=make_portable(error))
+    except BaseException:  # noqa: BLE001  as Ctrl-C
+        return TaskAnswer(number, error=Stopped())
 
 
 def _call_on_worker(
@@ -547,88 +568,17 @@ def _call_on_worker(
     return answer
 
 
-class Follower:
-    """Passes on how far a task is, as if it ran here."""
-
-    def __init__(
-        self, name: str, progress: Progress | None, meter: Meter, models: ModelFactory
-    ) -> None:
-        self.name = name
-        self._progress, self._meter, self._models = progress, meter, models
-        self._attempt = ""
-        self._expected: dict[str, int] = {}
-        self._done: dict[str, int] = {}
-        self._usage: dict[str, Usage] = {}
-        self._messages = 0
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether a worker has reported."""
-        return bool(self._attempt)
-
-    def follow(self, report: TaskReport) -> None:
-        """Report what is new.
-
-        Raises:
-            BudgetSpent: What the task has asked of models exceeds the budget.
-            StoreError: The lock of the document was lost.
-        """
-        if report.attempt != self._attempt:
-            if self._attempt:
-                LOG.warning("%s: its worker died, so another one begins it again.", self.name)
-            # What the dead worker was known to have paid stays counted.
-            self._attempt, self._usage, self._messages = report.attempt, {}, 0
-        for level, message in report.messages[self._messages :]:
-            LOG.log(level, "%s", message)
-        self._messages = max(self._messages, len(report.messages))
-        spent = self._count(report)
-        if self._progress is not None:
-            self._show(report, self._progress)
-        self._models.charge(spent)
-
-    def _count(self, report: TaskReport) -> Usage:
-        total = Usage()
-        for step, usage in report.usage.items():
-            new = usage - self._usage.get(step, Usage())
-            if new != Usage():
-                self._meter.add(step, new)
-                self._usage[step] = usage
-                total += new
-        return total
-
-    def _show(self, report: TaskReport, progress: Progress) -> None:
-        """Report pieces that are new; an attempt after the first goes over the same pieces."""
-        for step, count in report.expected.items():
-            progress.expect(step, max(0, count - self._expected.get(step, 0)))
-            self._expected[step] = max(count, self._expected.get(step, 0))
-        for step, count in report.done.items():
-            for _ in range(count - self._done.get(step, 0)):
-                progress.done(step, Usage())
-            self._done[step] = max(count, self._done.get(step, 0))
-
-
-def _warn_of_open_network(cluster: WorkerCluster, settings: Settings) -> None:
-    """Say that a key is sent so that others can read it, if it is."""
-    is_encrypted = cluster.scheduler.startswith(ENCRYPTED)
-    is_own = cluster.is_local or is_encrypted or is_on_loopback(cluster.scheduler)
-    if settings.api_key is not None and not is_own:
-        LOG.warning(
-            "The workers of %s get the key of the endpoint, over a network without encryption. Use "
-            "Dask's TLS and an address tls://host:8786, or a network of your own.",
-            cluster.scheduler,
-        )
-
-
-def _wait(inbox: queue.SimpleQueue[bytes | None], future: Future[Any]) -> bytes | None:
-    """Return the next report; b'' if there is none for a while, None once the task is over."""
+def _wait(inbox: Inbox, future: Future[Any]) -> Ring | None:
+    """Return the last ring; `NOTHING` if there is none for a while, None once the task is over."""
+    last: Ring | None = NOTHING
     try:
-        return inbox.get(timeout=POLL_SECONDS)
+        ring = inbox.get(timeout=POLL_SECONDS)
+        while ring is not None:
+            last = ring if ring.attempt else last
+            ring = inbox.get_nowait()
     except queue.Empty:
-        return None if future.done() else b""
-
-
-def _name_of(work: FileContent | DocumentPlan) -> str:
-    return work.name if isinstance(work, FileContent) else work.document.source
+        return None if future.done() else last
+    return None
 
 
 def _wrong_address(scheduler: str, error: Exception) -> SettingsError:
@@ -658,7 +608,7 @@ def _start_local(workers: int, threads: int) -> LocalCluster:
 def _end_local(local: LocalCluster) -> None:
     """End local workers at once: one that waits for a model would not leave by itself."""
     # They hold nothing that is worth a wait: their tasks have ended, or are given up.
-    for nanny in local.workers.values():
+    for nanny in [*local.workers.values()]:
         nanny.auto_restart = False
         if nanny.pid is not None:
             with suppress(ProcessLookupError):

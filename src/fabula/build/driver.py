@@ -24,14 +24,13 @@ from fabula.graph.builds import (
     Start,
     Started,
 )
-from fabula.models import Chat
+from fabula.models import Embeddings, Reply
 from fabula.models.batching import warn_of_cut_texts
 from fabula.models.parallel import TaskGroup
 from fabula.models.progress import Progress
-from fabula.models.replies import complete
-from fabula.models.roles import Models, Role
+from fabula.models.replies import read_text
+from fabula.models.roles import Models
 from fabula.models.usage import Usage
-from fabula.text.document import Vector
 
 Out = TypeVar("Out")
 EMBED = 0
@@ -68,22 +67,41 @@ def run(scoped: Scoped[Out], job: TaskGroup, progress: Progress) -> Out:
     Raises:
         BaseException: What the build raises, or has begun and not waited for.
     """
-    driver = _Driver(scoped, job, progress)
-    driver.go()
-    assert driver.whole.is_done, "A build waits for nothing."
-    result: Out = driver.whole.outcome[0]
+    result: Out = Driver(scoped, job, progress).run()
     return result
 
 
+def answer(models: Models, request: ChatRequest | EmbedRequest) -> Reply | Embeddings | BadReply:
+    """Ask a model. A reply of no use is returned: what goes on beside it does not end with it."""
+    if isinstance(request, EmbedRequest):
+        return models.embedder.embed(request.texts, "passage")
+    try:
+        return models.chat(request.role, request.step).complete(request.prompt)
+    except BadReply as error:
+        return error
+
+
+def reject(models: Models, request: RejectRequest) -> None:
+    """Report a reply of no use to its chat."""
+    rejected = request.rejected
+    models.chat(request.role, request.step).reject(rejected.prompt, forget=rejected.forget)
+
+
 @dataclass(eq=False, slots=True)
-class _Scope:
-    """A `Scoped` build that is under way."""
+class Scope:
+    """A `Scoped` build that is under way.
+
+    Attributes:
+        scoped: The build and its models.
+        job: Runs its calls, and ends with it.
+        root: The build.
+        cut: The texts of which only the beginning was embedded, with how many tokens that has.
+        is_over: Whether it has ended, well or not.
+    """
 
     scoped: Scoped[Any]
     job: TaskGroup
-    """Runs its calls, and ends with it."""
     root: _Running
-    chats: dict[tuple[Role, str], Chat] = field(default_factory=dict)
     cut: dict[str, int] = field(default_factory=dict)
     is_over: bool = False
 
@@ -93,7 +111,7 @@ class _Running(Started[Any]):
     """A build that is under way."""
 
     build: Build[Any] | None = None
-    scope: _Scope | None = None
+    scope: Scope | None = None
     step: str = ""
     waiting: list[tuple[_Wait, int]] = field(default_factory=list)
     """Who waits for its result, and for which answer."""
@@ -112,7 +130,9 @@ class _Wait:
     is_over: bool = False
 
 
-class _Driver:
+class Driver:
+    """Drives a build: its calls are made in threads."""
+
     def __init__(self, scoped: Scoped[Any], job: TaskGroup, progress: Progress) -> None:
         self._job, self._progress = job, progress
         self._ready: deque[tuple[_Running, Any, BaseException | None]] = deque()
@@ -120,6 +140,12 @@ class _Driver:
         self._asked = 0
         self.whole = self._open(scoped)
         self._ready.append((self.whole, None, None))
+
+    def run(self) -> Any:
+        """Return what the build returns, or raise what it raises."""
+        self.go()
+        assert self.whole.is_done, "A build waits for nothing."
+        return self.whole.outcome[0]
 
     def go(self) -> None:
         """Go on until the build has ended, or waits for nothing that is asked."""
@@ -132,7 +158,7 @@ class _Driver:
 
     def _open(self, scoped: Scoped[Any]) -> _Running:
         running = _Running(build=scoped.build)
-        running.scope = _Scope(scoped, self._job.part(), running)
+        running.scope = Scope(scoped, self._job.part(), running)
         return running
 
     def _advance(self, running: _Running, value: Any, error: BaseException | None) -> None:
@@ -188,7 +214,7 @@ class _Driver:
         for wait, row in running.waiting:
             self._answer(wait, row, result)
 
-    def _warn(self, scope: _Scope) -> None:
+    def _warn(self, scope: Scope) -> None:
         if scope.cut:
             models, places = scope.scoped.models, scope.scoped.places
             warn_of_cut_texts(scope.cut, models.embedder.model, places)
@@ -209,8 +235,7 @@ class _Driver:
         for row, each in enumerate(wanted):
             match each:
                 case RejectRequest():
-                    chat = self._chat(scope, each)
-                    chat.reject(each.rejected.prompt, forget=each.rejected.forget)
+                    self.reject(scope, each)
                     self._answer(wait, row, None)
                 case ChatRequest() | EmbedRequest():
                     self._ask(scope, each, wait, row)
@@ -250,7 +275,7 @@ class _Driver:
             self._ready.append((wait.running, None, error))
 
     def _ask(
-        self, scope: _Scope, request: ChatRequest | EmbedRequest, wait: _Wait, row: int
+        self, scope: Scope, request: ChatRequest | EmbedRequest, wait: _Wait, row: int
     ) -> None:
         priority: float = EMBED
         if isinstance(request, ChatRequest):
@@ -258,49 +283,44 @@ class _Driver:
             priority = request.priority - BEGUN * wait.running.has_asked
             wait.running.has_asked = True
         self._asked += 1
-        future = scope.job.submit(priority, self._do, scope, request)
+        future = self.submit(scope, priority, request)
         future.add_done_callback(lambda done: self._arrived.put((wait, row, done)))
+
+    def submit(
+        self, scope: Scope, priority: float, request: ChatRequest | EmbedRequest
+    ) -> Future[Any]:
+        """Have a request answered; nothing waits for it here."""
+        return scope.job.submit(priority, answer, scope.scoped.models, request)
+
+    def reject(self, scope: Scope, request: RejectRequest) -> None:
+        """Report a reply of no use."""
+        reject(scope.scoped.models, request)
 
     def _take_in(self, wait: _Wait, row: int, future: Future[Any]) -> None:
         self._asked -= 1
         try:
-            answer = future.result()
+            answered = future.result()
         except BaseException as error:  # noqa: BLE001  the build may have something to close
             self._throw(wait, error)
         else:
-            self._settle(wait, row, answer)
+            self._settle(wait, row, answered)
 
-    def _settle(self, wait: _Wait, row: int, answer: Any) -> None:
-        if isinstance(answer, BadReply):
-            self._throw(wait, answer)
-        else:
-            self._answer(wait, row, answer)
-
-    def _do(self, scope: _Scope, request: ChatRequest | EmbedRequest) -> Any:
-        """Ask a model. A reply of no use is returned: the job goes on."""
+    def _settle(self, wait: _Wait, row: int, answered: Reply | Embeddings | BadReply) -> None:
+        if isinstance(answered, Embeddings):
+            scope = wait.running.scope
+            assert scope
+            scope.cut.update(answered.cut)
+            self._answer(wait, row, list(answered.vectors))
+            return
         try:
-            if isinstance(request, EmbedRequest):
-                return self._embed(scope, request.texts)
-            return complete(self._chat(scope, request), request.prompt)
+            if isinstance(answered, BadReply):
+                raise answered
+            self._answer(wait, row, read_text(answered))
         except BadReply as error:
-            if isinstance(request, EmbedRequest):
-                raise
-            return error
-
-    def _chat(self, scope: _Scope, request: ChatRequest | RejectRequest) -> Chat:
-        """Return the chat of a step; two threads may make it, and either will do."""
-        key = (request.role, request.step)
-        if key not in scope.chats:
-            scope.chats[key] = scope.scoped.models.chat(*key)
-        return scope.chats[key]
-
-    def _embed(self, scope: _Scope, texts: Sequence[str]) -> list[Vector]:
-        embeddings = scope.scoped.models.embedder.embed(texts, "passage")
-        scope.cut.update(embeddings.cut)
-        return list(embeddings.vectors)
+            self._throw(wait, error)
 
 
-class Rounds(_Driver):
+class Rounds(Driver):
     """Runs a build as far as there are replies, round after round; between them it rests.
 
     Models are asked in the thread that runs it. They answer at once, or by ReplyPending: such a
@@ -309,7 +329,7 @@ class Rounds(_Driver):
 
     def __init__(self, scoped: Scoped[Any], job: TaskGroup, progress: Progress) -> None:
         super().__init__(scoped, job, progress)
-        self._later: list[tuple[_Scope, ChatRequest | EmbedRequest, _Wait, int]] = []
+        self._later: list[tuple[Scope, ChatRequest | EmbedRequest, _Wait, int]] = []
 
     def resume(self, job: TaskGroup) -> Started[Any]:
         """Do a round in a job; the result is there once the build has ended.
@@ -325,18 +345,18 @@ class Rounds(_Driver):
         return self.whole
 
     def _ask(
-        self, scope: _Scope, request: ChatRequest | EmbedRequest, wait: _Wait, row: int
+        self, scope: Scope, request: ChatRequest | EmbedRequest, wait: _Wait, row: int
     ) -> None:
         if self._job.failure is not None:
             raise self._job.failure
         if scope.is_over or scope.job.failure is not None:
             return
         try:
-            answer = self._do(scope, request)
+            answered = answer(scope.scoped.models, request)
         except ReplyPending:
             self._later.append((scope, request, wait, row))
         except BaseException as error:  # noqa: BLE001  the build may have something to close
             scope.job.fail(error)
             self._throw(wait, error)
         else:
-            self._settle(wait, row, answer)
+            self._settle(wait, row, answered)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fabula.build.driver import Rounds, Scoped, run
+from fabula.build.driver import Scoped, run
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan, GraphPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.graph import Edge, Gap, Node, Part
@@ -60,34 +60,23 @@ def make(
         Stopped: The run was stopped.
     """
     with TaskGroup(models.workers, within=within) as job:
-        return run(_scoped(plan, models.models, meter, listener), job, progress)
+        return run(open_build(plan, models.models, meter, listener), job, progress)
 
 
-def make_in_rounds(
+def open_build(
     plan: DocumentPlan | CollectionPlan,
     models: Callable[[Meter], Models],
-    progress: Progress,
     meter: Meter,
-    job: TaskGroup,
-) -> Rounds:
-    """Return what makes the same as `make`, in rounds and without threads.
+    listener: PartListener | None = None,
+) -> Scoped[BuiltParts]:
+    """Return the build that `make` runs, for whoever answers its requests in another way.
 
     Args:
         plan: What to make, and from what.
-        models: Returns models whose calls a meter counts, which answer now or by ReplyPending.
-        progress: Told of each step.
+        models: Returns models whose calls a meter counts.
         meter: Counts what models are asked.
-        job: The job of the first round.
+        listener: As that of `make`.
     """
-    return Rounds(_scoped(plan, models, meter, None), job, progress)
-
-
-def _scoped(
-    plan: DocumentPlan | CollectionPlan,
-    models: Callable[[Meter], Models],
-    meter: Meter,
-    listener: PartListener | None,
-) -> Scoped[BuiltParts]:
     own = models(meter)
     if isinstance(plan, CollectionPlan):
         return Scoped(_make_collection(plan, own), own)

@@ -15,7 +15,9 @@ from fabula.models.progress import Progress
 from fabula.models.usage import Usage
 from fabula.text.names import quote_name
 
-Status = Literal["added", "replaced", "unchanged", "failed", "skipped", "stopped", "waiting"]
+Status = Literal[
+    "added", "replaced", "removed", "unchanged", "failed", "skipped", "stopped", "waiting"
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.build.commit import commit, hold_lock
+from fabula.build.driver import Rounds
 from fabula.build.early_writer import EarlyWriter
-from fabula.build.make import make, make_in_rounds
+from fabula.build.make import make, open_build
 from fabula.build.outcome import Listener, Outcome, SilentListener, SilentProgress, describe
 from fabula.build.plan import Planner
 from fabula.build.steps import LocalSteps, StepRunner
@@ -57,7 +58,6 @@ from fabula.text.document import Document
 
 if TYPE_CHECKING:
     from fabula.build.cluster import WorkerCluster
-    from fabula.build.driver import Rounds
     from fabula.models.batch_estimate import BatchEstimate
     from fabula.models.batch_options import BatchOptions
     from fabula.models.batch_rounds import BatchRounds
@@ -544,7 +544,8 @@ class BuildRun:
             if begun.build is None:
                 # One that begins again goes through all steps again: only writing is progress.
                 progress = SilentProgress() if begun.batch else work.progress
-                begun.build = make_in_rounds(plan, begun.models, progress, begun.meter, work.job)
+                build = open_build(plan, begun.models, begun.meter)
+                begun.build = Rounds(build, work.job, progress)
             ended = begun.build.resume(work.job)
             if not ended.is_done:
                 return replace(outcome, status="waiting")

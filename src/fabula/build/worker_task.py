@@ -1,15 +1,16 @@
 """What a Dask worker does for a run: it reads a file, or makes the parts of a document.
 
-A worker needs models and no database, and keeps nothing: what models reply to it is handed to the
-coordinator, which caches it. It is sent a pickled `TaskRequest` and returns a pickled `TaskResult`.
-All workers together make as many calls at once as the settings allow. Errors are returned as
-values: Dask would try again what raises them, and they must reach the user as if they had happened
-in one process.
+A worker needs no database and no endpoint: it runs builds, and what they want of models at an
+endpoint the coordinator answers, in exchanges that it begins when the task rings. A task is sent a
+pickled `TaskRequest` and returns a pickled `TaskResult`. Errors are returned as values: Dask would
+try again what raises them, and they must reach the user as if they had happened in one process.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
+import json
 import logging
 import pickle
 import platform
@@ -19,30 +20,32 @@ import threading
 import time
 import traceback
 import uuid
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import version
+from typing import Any
 
-from distributed import Semaphore, Worker, get_worker
+from distributed import Worker, get_worker
+from pydantic import BaseModel
 
-from fabula.build.make import PartListener, make
+from fabula.build.driver import Driver, Scope, Scoped, answer
+from fabula.build.make import open_build
 from fabula.build.values import BuiltParts, DocumentPlan
-from fabula.build.worker_replies import Change, CoordinatorCache
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
-from fabula.errors import ClusterError, FabulaError
+from fabula.errors import ClusterError, FabulaError, Stopped
 from fabula.graph import Part
+from fabula.graph.builds import ChatRequest, EmbedRequest, RejectRequest
 from fabula.graph.installed import graphs
 from fabula.load.content import FileContent
-from fabula.models.budget import Budget
+from fabula.models import Prompt
 from fabula.models.counted import Meter
-from fabula.models.endpoint.address import normalize_url
-from fabula.models.limiter import CallLeases
-from fabula.models.parallel import TaskGroup
+from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.text.document import Document
@@ -51,14 +54,11 @@ TOPIC = "fabula"
 """The topic of Dask's events under which workers report. It is one for all runs: the scheduler
 keeps the last events of every topic that ever was."""
 REPORT_SECONDS = 0.5
-"""How often a worker reports what is new, and checks whether the task is still wanted."""
-ASK_AGAIN_SECONDS = 10.0
-"""After how long a task reports again that it waits for cached replies: a report may be lost."""
+"""How often a task rings where its progress is all that is new, and checks whether it is wanted."""
+RING_AGAIN_SECONDS = 10.0
+"""After how long a task rings where nothing is new: a ring, or an exchange, may be lost."""
 MAX_SETTINGS = 4
 """How many settings a worker keeps models for; the coordinators of a cluster may differ."""
-MAX_STOPPED_RUNS = 1000
-"""How many stopped runs a worker remembers, so that tasks of theirs that arrive late end at once.
-"""
 LOG = logging.getLogger("fabula")
 
 Versions = tuple[tuple[str, str], ...]
@@ -70,159 +70,282 @@ class TaskRequest:
 
     Attributes:
         work: A file to read, or a plan to make the parts of.
-        settings: They name the models; they have no password of Neo4j in them.
+        settings: They name the models. No password, no key and no address is in them.
         is_local: Whether the worker is on the machine of the coordinator, and shares its folders.
-        gives_pieces: Whether the coordinator fetches parts while others are made.
-        has_cache: Whether the coordinator has a cache of replies.
-        calls: How many calls the task may make; None for any number.
-        tokens: How many tokens it may spend, likewise.
+        gives_parts: Whether the coordinator takes parts while others are made.
     """
 
     work: FileContent | DocumentPlan
     settings: Settings
     is_local: bool
-    gives_pieces: bool = False
-    has_cache: bool = False
-    calls: int | None = None
-    tokens: int | None = None
+    gives_parts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCall:
+    """What a build wants of a model.
+
+    Attributes:
+        number: Numbers the calls of a task, from 0.
+        scope: Numbers the builds of parts, each of which fails without the others.
+        priority: The lowest goes first.
+        request: The request.
+    """
+
+    number: int
+    scope: int
+    priority: float
+    request: ChatRequest | EmbedRequest | RejectRequest
+
+
+@dataclass(frozen=True, slots=True)
+class TaskAnswer:
+    """What came of a call: an answer or an error, and what each step has asked of models for it."""
+
+    number: int
+    value: Any = None
+    error: Exception | None = None
+    usage: Mapping[str, Usage] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskReport:
-    """How far a task is. All counts are since its beginning, so that a lost report does no harm.
+    """How far a task is. Counts are since its beginning, so that a lost exchange does no harm.
 
     Attributes:
-        attempt: Identifies the attempt: if a worker dies, another one begins the task again.
         expected: How many pieces of each step are known.
         done: How many of them are done.
-        usage: What each step has asked of models.
         messages: What the task has logged, each with its level.
-        pieces: How many parts and pieces of parts are made, and wait on the worker to be fetched
-            (`take_pieces`).
-        wanted: The keys of cached replies that the task waits for (`exchange_replies`).
-        changes: How many changes of the cache the task has made.
-        worker: The address of the worker.
+        calls: The calls that the coordinator does not know.
+        ended: The scopes that have ended, so that none of their calls is wanted any more.
+        parts: The parts, and pieces of parts, that were made since the last exchange, each with the
+            number of dimensions of its embeddings.
     """
 
-    attempt: str
     expected: Mapping[str, int] = field(default_factory=dict)
     done: Mapping[str, int] = field(default_factory=dict)
-    usage: Mapping[str, Usage] = field(default_factory=dict)
     messages: tuple[tuple[int, str], ...] = ()
-    pieces: int = 0
-    wanted: tuple[bytes, ...] = ()
-    changes: int = 0
-    worker: str = ""
+    calls: tuple[TaskCall, ...] = ()
+    ended: tuple[int, ...] = ()
+    parts: tuple[tuple[Part, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """What a task returned or raised, and its last report.
+    """What a task returned or raised.
 
     Attributes:
+        attempt: The attempt that ended.
         value: What it returned; None if it failed.
         error: What it raised.
         report: Its last report.
-        acknowledged: How many of its changes of the cache the coordinator is known to have.
-        changes: The others, which are kept also where the task failed: they are paid for.
+        usage: What each step has used beside the calls that the coordinator answered.
     """
 
+    attempt: str
     value: Document | BuiltParts | None
     error: Exception | None
     report: TaskReport
-    acknowledged: int = 0
-    changes: tuple[Change, ...] = ()
+    usage: Mapping[str, Usage] = field(default_factory=dict)
 
 
-class TaskReporter:
-    """Collects what a task reports, and sends it while the task runs; a `Progress`."""
+class WorkerTask:
+    """A task that is under way: what it has to tell the coordinator, and waits for; a `Progress`.
 
-    def __init__(
-        self, send: Callable[[bytes], None], is_wanted: Callable[[], bool], worker: str = ""
-    ) -> None:
+    Args:
+        ring: Lets the coordinator know that there is something new; given the attempt.
+        is_wanted: Returns whether the coordinator still wants the task.
+    """
+
+    def __init__(self, ring: Callable[[str], None], is_wanted: Callable[[], bool]) -> None:
         self.meter, self.stop = Meter(), Stop()
         self.attempt = uuid.uuid4().hex
         """Tells this attempt from those of other workers that were given the same task."""
-        self._send, self._is_wanted = send, is_wanted
-        self._report = TaskReport(self.attempt, worker=worker)
-        self._lock = threading.Lock()
+        self._ring, self._is_wanted = ring, is_wanted
+        self._expected, self._done = Counter[str](), Counter[str]()
+        self._messages: list[tuple[int, str]] = []
+        self._parts: list[tuple[Part, int]] = []
+        self._scopes: dict[Scope, int] = {}
+        self._calls: dict[int, TaskCall] = {}
+        self._called = 0
+        self._waiting: dict[int, tuple[Scope, Future[Any]]] = {}
+        self._answered = Meter()
+        self._lock = threading.RLock()
+        self._changes = 0
         self._is_over = False
         self._is_due = threading.Event()
-        self.cache = CoordinatorCache(self._is_due.set, self.stop)
-        """The coordinator's cache, as the task uses it."""
 
     def expect(self, step: str, count: int) -> None:
         """Add pieces of work of a step that have become known."""
-        with self._lock:
-            counts = self._report.expected
-            self._report = replace(
-                self._report, expected={**counts, step: counts.get(step, 0) + count}
-            )
+        with self._changing():
+            self._expected[step] += count
 
     def done(self, step: str, usage: Usage) -> None:
         """Count a piece of a step's work as done; the meter has the usage."""
-        with self._lock:
-            counts = self._report.done
-            self._report = replace(self._report, done={**counts, step: counts.get(step, 0) + 1})
-
-    def add_piece(self) -> None:
-        """Count a part, or a piece of one, that waits to be fetched."""
-        with self._lock:
-            self._report = replace(self._report, pieces=self._report.pieces + 1)
+        with self._changing():
+            self._done[step] += 1
 
     def log(self, level: int, message: str) -> None:
         """Add a message that the coordinator is to log."""
+        with self._changing():
+            self._messages.append((level, message))
+
+    def add_part(self, part: Part, dimensions: int) -> None:
+        """Add a part, or a piece of one, that the coordinator may take."""
+        with self._changing():
+            self._parts.append((part, dimensions))
+
+    def ask(
+        self, scope: Scope, priority: float, request: ChatRequest | EmbedRequest
+    ) -> Future[Any]:
+        """Return what will have the coordinator's answer to a request."""
+        future: Future[Any] = Future()
+        with self._changing():
+            self._waiting[self._called] = scope, future
+            self._call(scope, priority, request)
+        if self.stop.is_set():
+            self._end_waiting()
+        self._is_due.set()
+        return future
+
+    def reject(self, scope: Scope, request: RejectRequest) -> None:
+        """Have the coordinator report a reply of no use, before it is asked for another one."""
+        with self._changing():
+            self._call(scope, 0, request)
+
+    def exchange(self, known: int, answers: Sequence[TaskAnswer]) -> TaskReport:
+        """Take answers, and return what is new.
+
+        Args:
+            known: How many calls the coordinator knows.
+            answers: Those that have come. One that came before changes nothing.
+        """
         with self._lock:
-            messages = (*self._report.messages, (level, message))
-            self._report = replace(self._report, messages=messages)
+            taken = [(each, self._waiting.pop(each.number, None)) for each in answers]
+            self._calls = {number: call for number, call in self._calls.items() if number >= known}
+            report = self.report()
+            self._parts.clear()
+        for each, waiting in taken:
+            if waiting is None:
+                continue
+            scope, future = waiting
+            for step, usage in each.usage.items():
+                self._answered.add(step, usage)
+                scope.scoped.models.meter.add(step, usage)
+            if each.error is not None:
+                scope.job.fail(each.error)
+                future.set_exception(each.error)
+            else:
+                future.set_result(each.value)
+        return report
 
     def report(self) -> TaskReport:
         """Return how far the task is now."""
         with self._lock:
-            return replace(
-                self._report,
-                usage=self.meter.usage(),
-                wanted=self.cache.wanted,
-                changes=self.cache.changes,
+            return TaskReport(
+                dict(self._expected),
+                dict(self._done),
+                tuple(self._messages),
+                tuple(self._calls.values()),
+                tuple(number for scope, number in self._scopes.items() if scope.is_over),
+                tuple(self._parts),
             )
+
+    def own_usage(self) -> dict[str, Usage]:
+        """Return what was used beside the calls that the coordinator answered."""
+        answered = self._answered.usage()
+        return {
+            step: usage - answered.get(step, Usage()) for step, usage in self.meter.usage().items()
+        }
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Send reports until the block ends. The first says that a worker has begun."""
-        threading.Thread(target=self._keep_sending, name="fabula-report", daemon=True).start()
-        token = _REPORTER.set(self)
+        """Ring until the block ends. The first ring says that a worker has begun."""
+        _TASKS[self.attempt] = self
+        token = _TASK.set(self)
+        threading.Thread(target=self._keep_ringing, name="fabula-task", daemon=True).start()
         try:
-            yield
+            with self.stop.calling(self._end_waiting):
+                yield
         finally:
-            _REPORTER.reset(token)
+            _TASKS.pop(self.attempt, None)
+            _TASK.reset(token)
             self._is_over = True
             self._is_due.set()
 
-    def _keep_sending(self) -> None:
-        sent, sent_at, is_asked = None, 0.0, False
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        with self._lock:
+            self._changes += 1
+            yield
+
+    def _call(
+        self, scope: Scope, priority: float, request: ChatRequest | EmbedRequest | RejectRequest
+    ) -> None:
+        number, self._called = self._called, self._called + 1
+        scope_number = self._scopes.setdefault(scope, len(self._scopes))
+        self._calls[number] = TaskCall(number, scope_number, priority, request)
+
+    def _end_waiting(self) -> None:
+        """Fail what waits for answers, as the task was stopped."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, {}
+        for _, future in waiting.values():
+            future.set_exception(Stopped())
+
+    def _keep_ringing(self) -> None:
+        rung, rung_at = -1, 0.0
         while not self._is_over:
             self._is_due.clear()
             if not self._is_wanted():
                 self.stop.set()
-            report, now = self.report(), time.monotonic()
-            # Usages compare without the parts of their models, which only grow with the counts.
-            is_asked = is_asked or now - sent_at >= ASK_AGAIN_SECONDS
-            if report != sent or (report.wanted and is_asked):
-                self._send(pickle.dumps(report))
-                sent, sent_at = report, now
-            is_asked = self._is_due.wait(REPORT_SECONDS)
+            now = time.monotonic()
+            if self._changes != rung or now - rung_at >= RING_AGAIN_SECONDS:
+                rung, rung_at = self._changes, now
+                self._ring(self.attempt)
+            self._is_due.wait(REPORT_SECONDS)
 
 
-_REPORTER: ContextVar[TaskReporter | None] = ContextVar("reporter", default=None)
-"""The reporter of the task that a thread works for; the threads of its calls inherit it."""
+class WorkerDriver(Driver):
+    """Drives a build on a worker: the coordinator makes its calls, but for models that are here."""
+
+    def __init__(
+        self, scoped: Scoped[BuiltParts], job: TaskGroup, task: WorkerTask, *, embeds: bool
+    ) -> None:
+        super().__init__(scoped, job, task)
+        self._task, self._embeds = task, embeds
+
+    def submit(
+        self, scope: Scope, priority: float, request: ChatRequest | EmbedRequest
+    ) -> Future[Any]:
+        """Have a request answered."""
+        if not (self._embeds and isinstance(request, EmbedRequest)):
+            return self._task.ask(scope, priority, request)
+        here: Future[Any] = Future()
+        try:
+            here.set_result(answer(scope.scoped.models, request))
+        except Exception as error:  # noqa: BLE001  raised where the build waits
+            scope.job.fail(error)
+            here.set_exception(error)
+        return here
+
+    def reject(self, scope: Scope, request: RejectRequest) -> None:
+        """Report a reply of no use."""
+        self._task.reject(scope, request)
+
+
+_TASKS: dict[str, WorkerTask] = {}
+"""The tasks of this process that are under way, by their attempts."""
+_TASK: ContextVar[WorkerTask | None] = ContextVar("task", default=None)
+"""The task that a thread works for."""
 
 
 class _ReportingHandler(logging.Handler):
     """Sends what a task logs to the coordinator, which shows it to the user."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        if reporter := _REPORTER.get():
-            reporter.log(record.levelno, record.getMessage())
+        if task := _TASK.get():
+            task.log(record.levelno, record.getMessage())
 
 
 @cache
@@ -282,12 +405,11 @@ def stop_profiler(worker: Worker) -> None:
             callback.stop()
 
 
-def run_task(key: str, run: str, versions: Versions, request: bytes) -> bytes:
+def run_task(key: str, versions: Versions, request: bytes) -> bytes:
     """Do what a request says; Dask calls this in a thread of a worker.
 
     Args:
         key: The key of the task.
-        run: The run that it belongs to, by which it is stopped.
         versions: Those of the coordinator.
         request: A `TaskRequest`.
 
@@ -298,56 +420,59 @@ def run_task(key: str, run: str, versions: Versions, request: bytes) -> bytes:
     # It may have joined after the run began.
     worker.loop.add_callback(stop_profiler, worker)
 
-    def send(report: bytes) -> None:
-        worker.log_event(TOPIC, {"key": key, "report": report})
+    def ring(attempt: str) -> None:
+        worker.log_event(TOPIC, {"key": key, "attempt": attempt, "worker": worker.address})
 
     def is_wanted() -> bool:
-        # The scheduler takes a task from its worker when the coordinator has gone, whether it was
-        # stopped, was killed or lost its network. Dask can't end the thread, so it looks here.
-        task = worker.state.tasks.get(key)
-        return task is not None and task.state != "cancelled"
+        # The scheduler takes a task from its worker when the coordinator cancels it or has gone,
+        # whether it was stopped, was killed or lost its network. Dask can't end the thread, so it
+        # looks here.
+        state = worker.state.tasks.get(key)
+        return state is not None and state.state != "cancelled"
 
     _report_log()
-    reporter = TaskReporter(send, is_wanted, worker.address)
+    task = WorkerTask(ring, is_wanted)
     value, error = None, None
     try:
         if difference := find_other_versions(versions, worker.address):
             raise ClusterError(difference)
-        with _RUNS.stopping(run, reporter.stop), reporter.running():
-            value = _do(pickle.loads(request), reporter, worker)
+        with task.running():
+            value = _do(pickle.loads(request), task)
     except MemoryError:
         raise  # another worker may have more
     except Exception as raised:  # noqa: BLE001  the coordinator raises it
-        error = _make_portable(raised)
-    finally:
-        _PIECES.close(reporter.attempt)
-        _CACHES.pop(reporter.attempt, None)
-    acknowledged, changes = reporter.cache.remaining()
-    result = TaskResult(value, error, reporter.report(), acknowledged, changes)
-    return pickle.dumps(result, protocol=5)
+        error = make_portable(raised)
+    # The parts that were not taken are in the value.
+    report = replace(task.report(), calls=(), parts=())
+    return pickle.dumps(
+        TaskResult(task.attempt, value, error, report, task.own_usage()), protocol=5
+    )
 
 
-def _do(request: TaskRequest, reporter: TaskReporter, worker: Worker) -> Document | BuiltParts:
-    reporter.stop.check()
-    work = request.work
+def _do(request: TaskRequest, task: WorkerTask) -> Document | BuiltParts:
+    task.stop.check()
+    work, settings = request.work, request.settings
     if isinstance(work, FileContent):
         return work.parse()
-    budget = Budget(request.calls, request.tokens)
-    cache = reporter.cache if request.has_cache else None
-    _CACHES[reporter.attempt] = reporter.cache
-    with _MODELS.using(request, _open_leases(worker, request.settings)) as shared:
-        models = shared.view(stop=reporter.stop, budget=budget, cache=cache)
-        run = TaskGroup(models.workers, stop=reporter.stop)
-        try:
-            with run:
-                keep = _PIECES.open(reporter) if request.gives_pieces else None
-                return make(work, models, reporter, reporter.meter, run, keep)
-        finally:
-            # Calls that are under way when this fails are paid for: they are counted and kept.
-            run.wait_for_parts()
+    if not request.is_local:
+        # The coordinator's folder need not exist here.
+        settings = settings.model_copy(update={"home": Settings.read().home})
+    models = _open_models(pickle.dumps(settings)).models
+    listener = task.add_part if request.gives_parts else None
+    with TaskGroup(Workers(0), stop=task.stop) as job:
+        build = open_build(work, models, task.meter, listener)
+        driver = WorkerDriver(build, job, task, embeds=not settings.embeds_by_endpoint)
+        built: BuiltParts = driver.run()
+        return built
 
 
-def _make_portable(error: Exception) -> Exception:
+@lru_cache(MAX_SETTINGS)
+def _open_models(settings: bytes) -> ModelFactory:
+    """Return the models of settings; those of this machine are loaded once for all tasks."""
+    return ModelFactory(pickle.loads(settings))
+
+
+def make_portable(error: Exception) -> Exception:
     """Return an error that can be pickled; what nobody foresaw carries its traceback as a note."""
     if not isinstance(error, FabulaError):
         error.add_note(f"On a worker:\n{traceback.format_exc()}")
@@ -358,186 +483,52 @@ def _make_portable(error: Exception) -> Exception:
     return error
 
 
-class _ModelsBySettings:
-    """The models of this process, by the settings that name them: one limiter for all its tasks."""
+def exchange(attempt: str, known: int, answers: bytes) -> bytes:
+    """Give a task answers, and return, pickled, its report; None for one that has ended.
 
-    def __init__(self) -> None:
-        self._models: dict[bytes, ModelFactory] = {}
-        self._users = Counter[ModelFactory]()
-        self._lock = threading.Lock()
+    The coordinator calls this on the worker, by Dask, while the task runs.
 
-    @contextmanager
-    def using(
-        self, request: TaskRequest, leases: CallLeases | None = None
-    ) -> Iterator[ModelFactory]:
-        """Yield the models for a request, which stay open meanwhile; each call needs a lease.
-
-        Of those that no task uses, the oldest beyond MAX_SETTINGS are closed.
-        """
-        settings = request.settings
-        if not request.is_local:
-            # The coordinator's folder need not exist here.
-            settings = settings.model_copy(update={"home": Settings.read().home})
-        key = pickle.dumps(settings)
-        with self._lock:
-            if key not in self._models:
-                self._models[key] = ModelFactory(settings, leases=leases)
-            models = self._models[key]
-            self._users[models] += 1
-        try:
-            yield models
-        finally:
-            with self._lock:
-                self._users[models] -= 1
-                unused = [key for key, kept in self._models.items() if not self._users[kept]]
-                for old in unused[: max(0, len(self._models) - MAX_SETTINGS)]:
-                    closed = self._models.pop(old)
-                    del self._users[closed]
-                    closed.close()
-
-
-class _Runs:
-    """The tasks of this process by their runs, so that a run can be stopped."""
-
-    def __init__(self) -> None:
-        self._stops: dict[str, set[Stop]] = {}
-        self._stopped: deque[str] = deque(maxlen=MAX_STOPPED_RUNS)
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def stopping(self, run: str, stop: Stop) -> Iterator[None]:
-        """Set `stop` if the run is stopped until the block ends, or was before."""
-        with self._lock:
-            self._stops.setdefault(run, set()).add(stop)
-            is_stopped = run in self._stopped
-        if is_stopped:
-            stop.set()
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._stops[run].discard(stop)
-                if not self._stops[run]:
-                    del self._stops[run]
-
-    def stop(self, run: str) -> None:
-        """Stop the tasks of a run, also those that arrive later."""
-        with self._lock:
-            self._stopped.append(run)
-            stops = [*self._stops.get(run, ())]
-        for stop in stops:
-            stop.set()
-
-
-class _Pieces:
-    """Parts, and pieces of parts, that wait to be fetched while their tasks go on.
-
-    They are fetched, and not sent with the reports: Dask's scheduler keeps the last reports. They
-    are known by attempts and not by tasks: another attempt may have got other replies of models.
+    Args:
+        attempt: The attempt.
+        known: How many of its calls the coordinator knows.
+        answers: The answers that have come, pickled.
     """
-
-    def __init__(self) -> None:
-        self._waiting: dict[str, list[tuple[Part, int]]] = {}
-        self._lock = threading.Lock()
-
-    def open(self, reporter: TaskReporter) -> PartListener:
-        """Return what takes the parts of an attempt until `close`."""
-        attempt = reporter.attempt
-        with self._lock:
-            self._waiting[attempt] = []
-
-        def keep(part: Part, dimensions: int) -> None:
-            with self._lock:
-                if attempt not in self._waiting:
-                    return
-                self._waiting[attempt].append((part, dimensions))
-            reporter.add_piece()
-
-        return keep
-
-    def take(self, attempt: str) -> list[tuple[Part, int]]:
-        """Return what waits, and forget it; nothing of an attempt that has ended."""
-        with self._lock:
-            if attempt not in self._waiting:
-                return []
-            taken, self._waiting[attempt] = self._waiting[attempt], []
-            return taken
-
-    def close(self, attempt: str) -> None:
-        """Forget an attempt."""
-        with self._lock:
-            self._waiting.pop(attempt, None)
+    task = _TASKS.get(attempt)
+    report = task.exchange(known, pickle.loads(answers)) if task else None
+    file = io.BytesIO()
+    PromptPickler(file, protocol=5).dump(report)
+    return file.getvalue()
 
 
-class DaskLeases:
-    """The leases of a semaphore that Dask's scheduler keeps for all workers; `CallLeases`.
+class PromptPickler(pickle.Pickler):
+    """Pickles prompts without what only a build needs, and schemas that were made at run time."""
 
-    A worker renews its leases. Those of a worker that has died end half a minute later, by Dask's
-    `distributed.scheduler.locks.lease-timeout`; until then the others make so many calls fewer.
-    """
-
-    def __init__(self, worker: Worker, name: str, most: int) -> None:
-        # A call may be made in any thread, where Dask would not find its worker.
-        self._semaphore = Semaphore(most, name, worker.scheduler, worker.loop)
-
-    def acquire(self, seconds: float) -> bool:
-        """Take a lease; return False if there was none for so many seconds."""
-        return bool(self._semaphore.acquire(timeout=seconds))
-
-    def release(self) -> None:
-        """Give a lease back."""
-        self._semaphore.release()
-
-
-def _open_leases(worker: Worker, settings: Settings) -> DaskLeases | None:
-    """Return the leases of calls by these settings; None if they name no model of an endpoint."""
-    if not settings.uses_endpoint:
-        return None
-    # A digest, as an address may have a password in it.
-    address = hashlib.sha256(normalize_url(settings.base_url).encode()).hexdigest()[:16]
-    # All runs with this endpoint and limit share them; Dask refuses two limits of one name.
-    name = f"fabula-calls-{address}-{settings.concurrency}"
-    return _leases_of(worker, name, settings.concurrency)
+    def reducer_override(self, value: Any) -> Any:
+        """Return how a prompt is restored."""
+        if not isinstance(value, Prompt) or not (value.schema or value.placeholder):
+            return NotImplemented
+        schema = value.schema and describe_schema(value.schema)
+        return restore_prompt, (replace(value, schema=None, placeholder=None), schema)
 
 
 @cache
-def _leases_of(worker: Worker, name: str, most: int) -> DaskLeases:
-    return DaskLeases(worker, name, most)
+def describe_schema(schema: type[BaseModel]) -> tuple[str, str]:
+    """Return the name of a schema, and what it says."""
+    return schema.__name__, json.dumps(schema.model_json_schema())
 
 
-_MODELS, _RUNS, _PIECES = _ModelsBySettings(), _Runs(), _Pieces()
-_CACHES: dict[str, CoordinatorCache] = {}
-"""The caches of the attempts that are under way."""
+def restore_prompt(prompt: Prompt, schema: tuple[str, str] | None) -> Prompt:
+    """Return a prompt with a schema that says what that of the worker says."""
+    return replace(prompt, schema=schema and _restore_schema(*schema))
 
 
-def take_pieces(attempt: str) -> bytes:
-    """Return, pickled, the parts of an attempt that were made since this was last called.
+@cache
+def _restore_schema(name: str, said: str) -> type[BaseModel]:
+    def model_json_schema(cls: type[BaseModel]) -> dict[str, Any]:
+        schema: dict[str, Any] = json.loads(said)
+        return schema
 
-    Each comes with the number of dimensions of its embeddings. The coordinator calls this on the
-    worker, by Dask, while the task runs.
-    """
-    return pickle.dumps(_PIECES.take(attempt), protocol=5)
-
-
-def exchange_replies(attempt: str, acknowledged: int, found: bytes) -> bytes:
-    """Give cached replies to an attempt; return, pickled, how it has changed the cache since.
-
-    That is how many changes it knows to be saved, and the others. The coordinator calls this on the
-    worker, by Dask, while the task runs.
-
-    Args:
-        attempt: The attempt; one that has ended has changed nothing.
-        acknowledged: How many of its changes the coordinator has.
-        found: The data of the keys that it wants, pickled; None for those that nobody has.
-    """
-    cache = _CACHES.get(attempt)
-    remaining = cache.exchange(acknowledged, pickle.loads(found)) if cache else (acknowledged, ())
-    return pickle.dumps(remaining, protocol=5)
-
-
-def stop_run(run: str) -> None:
-    """Stop the tasks of a run on this worker; calls of models under way come to their end."""
-    _RUNS.stop(run)
+    return type(name, (BaseModel,), {"model_json_schema": classmethod(model_json_schema)})
 
 
 def dask_setup(worker: object) -> None:

@@ -22,8 +22,8 @@ DEBUG = "fabula.debug"
 GC_THRESHOLD = 50_000
 """New objects before the garbage collector runs; Python's default is 700."""
 COMMANDS = (
-    *("init", "demo", "ingest", "build", "query", "chat", "read", "history", "cite"),
-    *("remove-collection", "reembed", "cypher", "annotations", "notes", "import", "serve", "mcp"),
+    *("init", "demo", "ingest", "query", "chat", "read", "history", "cite"),
+    *("cypher", "annotations", "notes", "import", "serve", "mcp"),
     *("jobs", "keys", "doctor", "settings", "batches", "cache", "db"),
 )
 """The commands that do more than an operation."""

@@ -25,7 +25,7 @@ from fabula.models.usage import Usage
 class ExpectedModels:
     """Makes placeholders in the place of a question's models (`ask.protocols.QuestionModels`).
 
-    Builds are answered by them as well (`fabula.build.make.make_in_rounds`).
+    Builds are answered by them as well (`fabula.build.driver.Rounds`).
 
     Replies that the response cache has are used; all others are as long as replies usually are. The
     calls of a model that only ranks (`rerank_model`) are not counted.

@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from fabula.models.batched import BatchCalls
     from fabula.models.cache import ReplyCache, ResponseCache
     from fabula.models.endpoint.endpoint import Endpoint
-    from fabula.models.limiter import CallLeases
     from fabula.models.prices import Cost
     from fabula.models.usage import Usage
 
@@ -94,13 +93,10 @@ class ModelFactory:
     Args:
         settings: They name the models, the endpoint and the limits.
         budget: What may be spent, in place of the settings' limits; several may share one.
-        leases: Bound the calls of several processes together.
     """
 
-    def __init__(
-        self, settings: Settings, budget: Budget | None = None, leases: CallLeases | None = None
-    ) -> None:
-        self._settings, self._leases = settings, leases
+    def __init__(self, settings: Settings, budget: Budget | None = None) -> None:
+        self._settings = settings
         remote = settings.uses_endpoint
         self.workers = Workers(settings.concurrency if remote else OFFLINE_THREADS)
         # Questions have threads of their own: behind a build, they would wait for all its calls.
@@ -114,8 +110,6 @@ class ModelFactory:
         self._budgets = Budgets((budget or Budget(settings.max_calls, settings.max_tokens),))
         self._opening_cache = threading.Lock()
         self._opened_cache: ResponseCache | None = None
-        self._given_cache: ReplyCache | None = None
-        """The cache that a view was given in the place of the file."""
         self._opened_batches: BatchStore | None = None
         self._purpose = BUILD
         self.counter: UsageCounter | None = None
@@ -126,8 +120,6 @@ class ModelFactory:
     @property
     def cache(self) -> ReplyCache | None:
         """The cache of replies, opened when a call first needs it; None if there is to be none."""
-        if self._given_cache is not None:
-            return self._given_cache
         whole = self._whole
         if not whole._settings.cache:
             return None
@@ -148,7 +140,6 @@ class ModelFactory:
         stop: Stop | None = None,
         budget: Budget | None = None,
         counter: UsageCounter | None = None,
-        cache: ReplyCache | None = None,
         settings: Settings | None = None,
     ) -> ModelFactory:
         """Return the same factory for one question, one run or one key of the service.
@@ -162,7 +153,6 @@ class ModelFactory:
             budget: What the view may spend, within what this factory may. A view of a view is held
                 to both budgets.
             counter: Counts the calls of builds.
-            cache: Where replies are found and saved, in the place of the cache in a file.
             settings: Settings in the place of the factory's. They name another embedder at the same
                 endpoint or on this machine, and are otherwise the same.
         """
@@ -175,7 +165,6 @@ class ModelFactory:
         if budget is not None:
             view._budgets = Budgets((budget, *self._budgets.each))
         view.counter = counter or self.counter
-        view._given_cache = cache or self._given_cache
         return view
 
     def batch_rounds(self, options: BatchOptions) -> BatchRounds:
@@ -741,41 +730,22 @@ class ModelFactory:
     def worker_settings(self) -> Settings:
         """Return the settings with which another process makes parts as this factory would.
 
-        They have the endpoint's key in them, and nothing of Neo4j. Their budget is not limited:
-        what is left of this factory's changes all the time. They have no cache: this factory's is
-        the only one.
+        This factory answers what they want of an endpoint: so they have no address and no key of
+        it, no budget and no cache, and nothing of Neo4j.
         """
-        settings = self._settings
-        key = settings.endpoint_key() if settings.uses_endpoint else None
-        blank = {"neo4j_uri": None, "neo4j_username": "neo4j", "neo4j_password": SecretStr("")}
         update: dict[str, Any] = {
-            **blank,
+            "neo4j_uri": None,
+            "neo4j_username": "neo4j",
+            "neo4j_password": SecretStr(""),
             "collections": {},
-            "api_key": None if key is None else SecretStr(key),
+            "base_url": None,
+            "api_key": None,
             "keyring": False,
             "cache": False,
             "max_calls": None,
             "max_tokens": None,
         }
-        return settings.model_copy(update=update)
-
-    def charge(self, usage: Usage) -> None:
-        """Charge the budget for calls that another process has made for this factory.
-
-        Raises:
-            BudgetSpent: They exceed the budget.
-        """
-        if usage.calls:
-            tokens = usage.prompt_tokens + usage.completion_tokens
-            self._budgets.charge(usage.calls, tokens, dict(usage.models))
-
-    def budget_left(self) -> tuple[int | None, int | None]:
-        """Return the calls and tokens that may still be spent, None for any number.
-
-        Raises:
-            BudgetSpent: None may be.
-        """
-        return self._budgets.remaining()
+        return self._settings.model_copy(update=update)
 
     @property
     def _endpoint(self) -> Endpoint:
@@ -789,7 +759,7 @@ class ModelFactory:
                 whole._opened = Endpoint(
                     settings.base_url,
                     settings.endpoint_key(),
-                    Limiter(settings.concurrency, whole._leases),
+                    Limiter(settings.concurrency),
                     RetryPolicy(settings.timeout, settings.attempts),
                     whole.cache,
                 )

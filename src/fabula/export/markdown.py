@@ -82,7 +82,7 @@ def describe_quotations(quotations: Sequence[CheckedQuotation]) -> list[str]:
 
     Nothing is said of those that are exact, or differ in white space and marks alone.
     """
-    return [line for line in map(_describe_quotation, quotations) if line]
+    return [line for each in quotations if (line := each.describe(escape_markdown))]
 
 
 def describe_weak(weak: Sequence[WeakCitation], series: str = "") -> list[str]:
@@ -92,21 +92,6 @@ def describe_weak(weak: Sequence[WeakCitation], series: str = "") -> list[str]:
         f"“{escape_markdown(each.sentence)}”."
         for each in weak
     ]
-
-
-def _describe_quotation(quotation: CheckedQuotation) -> str:
-    quoted = f"“{escape_markdown(quotation.original or quotation.text)}”"
-    printed, place = f"“{escape_markdown(quotation.printed)}”", escape_markdown(quotation.place)
-    if quotation.status == "not found":
-        undone = " Its marks were taken off." if quotation.change == "unmarked" else ""
-        closest = f" The closest is {printed}." if quotation.printed else ""
-        return f"Not found in the books: {quoted}.{undone}{closest}"
-    if quotation.status == "elsewhere":
-        return f"Not where it is cited: {quoted} ({place})."
-    if quotation.status == "near" and quotation.differs_in_words:
-        changed = " The quotation was repaired." if quotation.change == "repaired" else ""
-        return f"The book has {printed}, not {quoted} ({place}).{changed}"
-    return f"Could not be compared: {quoted}." if quotation.status == "unchecked" else ""
 
 
 def _answer(answer: Answer, heading: str, series: str) -> str:

@@ -14,6 +14,7 @@ from fabula.models.usage import Usage, sum_usage
 STATE_OF_OUTCOME: Mapping[Status, ItemState] = {
     "added": "succeeded",
     "replaced": "succeeded",
+    "removed": "succeeded",
     "unchanged": "unchanged",
     "skipped": "skipped",
     "failed": "failed",

@@ -30,6 +30,7 @@ from fabula.jobs.job import (
     read_job,
 )
 from fabula.jobs.recipes import ANY_SERVER, Recipes
+from fabula.jobs.work import Work
 from fabula.library import App
 from fabula.store.embedding_space import refuse_other_model, refuse_reembedding
 from fabula.text.names import collection_problem, quote_name
@@ -86,6 +87,12 @@ class Jobs:
         """How this process does jobs."""
         assert self._recipes, "this process does no jobs"
         return self._recipes
+
+    def begin(self, caller: Caller, work: Work, idempotency: Idempotency | None = None) -> Job:
+        """Add the job that does some work, as `add` does. Raises SettingsError if no run could."""
+        work.refuse()
+        name, items = work.collection.name, work.items()
+        return self.add(caller, name, work.kind, items, work.options, idempotency)
 
     def add(
         self,

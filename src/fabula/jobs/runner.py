@@ -29,12 +29,13 @@ from fabula.errors import (
 from fabula.export.annotation_formats import find_format, unpack_files
 from fabula.jobs.callers import Caller, Quotas
 from fabula.jobs.giving_way import GivingWay
-from fabula.jobs.job import OPEN, Item, JobState, Kind, StoredJob, add_usage, item_row, job_row
+from fabula.jobs.job import OPEN, Item, JobState, StoredJob, add_usage, item_row, job_row
 from fabula.jobs.ledger import Ledger
 from fabula.jobs.progress import JobProgress
 from fabula.jobs.queue import Jobs
 from fabula.jobs.start import document_source, find_upload
 from fabula.jobs.uploads import Uploads
+from fabula.jobs.work import WORK_BY_KIND, BuildWork
 from fabula.library import App
 from fabula.library.annotating import keep_layer
 from fabula.library.collection import Collection
@@ -77,8 +78,6 @@ class JobServices:
     jobs: Jobs
     uploads: Uploads
     ledger: Ledger
-    forget: Callable[[str], None]
-    """Deletes what is kept beside the graph of a collection, when all its documents are removed."""
     outage: Callable[[], object]
     """Returns why Neo4j can't be reached now, or None if it can."""
     is_asked: Callable[[], bool]
@@ -366,7 +365,11 @@ class JobRun:
         )
         if job.options.get("batch") and self._is_waiting(collection):
             return [Outcome(job.collection, "waiting")]
-        return RUN_BY_KIND[job.kind](self, collection)
+        if job.kind == "ingest":
+            return self._ingest(collection)
+        if job.kind == "annotate":
+            return self._annotate(collection)
+        return WORK_BY_KIND[job.kind](collection, **job.options).run(**self._build_options)
 
     # Batches
 
@@ -425,7 +428,6 @@ class JobRun:
     def _build_options(self) -> BuildOptions:
         """How graphs are built by this job."""
         return {
-            "rebuild": self._job.options.get("rebuild", False),
             "listener": self._progress,
             "stop": self._stop,
             "batch": self._batch,
@@ -434,8 +436,12 @@ class JobRun:
 
     def _ingest(self, collection: Collection) -> Sequence[Outcome]:
         waiting = self._progress.waiting()
-        graphs = self._job.options.get("graphs")
-        ingest = partial(collection.ingest_sources, graphs=graphs, **self._build_options)
+        ingest = partial(
+            collection.ingest_sources,
+            graphs=self._job.options.get("graphs"),
+            rebuild=self._job.options.get("rebuild", False),
+            **self._build_options,
+        )
         sources = {
             item.source: document_source(self._services.uploads, collection.name, item)
             for item in waiting
@@ -508,40 +514,10 @@ class JobRun:
         self._progress.save_result(item.source, imported.counts)
         self._progress.end(Outcome(item.source, "replaced", entry.id, entry.title))
         # The build begins the item once more; where nothing is to be built, it stays as it is.
-        return self._build(collection) if options["graph"] else ()
-
-    def _build(self, collection: Collection) -> Sequence[Outcome]:
-        options = self._job.options
-        documents = options.get("documents", ())
-        return collection.build(options["graph"], *documents, **self._build_options)
-
-    def _retry(self, collection: Collection) -> Sequence[Outcome]:
-        return collection.retry(**self._build_options)
-
-    def _reembed(self, collection: Collection) -> Sequence[Outcome]:
-        [item] = self._progress.items
-        collection.reembed(self._progress.begin(item.source), stop=self._stop)
-        self._progress.end(Outcome(item.source, "replaced"))
-        return ()
-
-    def _remove(self, collection: Collection) -> Sequence[Outcome]:
-        store = collection.store
-        self._progress.expect(len(self._progress.items))
-        for item in self._progress.waiting():
-            steps = self._progress.begin(item.source)
-            if item.document:
-                ids = [item.document]
-            else:
-                ids = [entry.id for entry in store.documents(collection.name)]
-            steps.expect("remove", len(ids))
-            for id in ids:
-                self._stop.check()
-                store.remove(collection.name, id)
-                steps.done("remove", Usage())
-            if not item.document:
-                self._services.forget(collection.name)
-            self._progress.end(Outcome(item.source, "replaced", item.document, item.title))
-        return ()
+        if not options["graph"]:
+            return ()
+        build = BuildWork(collection, options["graph"], options["documents"])
+        return build.run(**self._build_options)
 
     # Saving the progress
 
@@ -634,14 +610,3 @@ class JobRun:
             now = replace(now, attempts=0)
         # A cancellation in the last moment is not seen here, but by whoever takes the job next.
         self._save(self._progress.take_changed(), job_row(now) | {"worker": None}, wait)
-
-
-RUN_BY_KIND: Mapping[Kind, Callable[[JobRun, Collection], Sequence[Outcome]]] = {
-    "ingest": JobRun._ingest,
-    "annotate": JobRun._annotate,
-    "build": JobRun._build,
-    "retry": JobRun._retry,
-    "reembed": JobRun._reembed,
-    "remove": JobRun._remove,
-}
-"""The method that runs each kind of job."""

@@ -1,4 +1,4 @@
-"""Start jobs: ingest files and texts, import annotations, build a graph, or estimate the cost."""
+"""Start jobs of files that were uploaded: ingest documents, import annotations, estimate that."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 
 from fabula.build.outcome import Outcome
-from fabula.config.settings import Settings
-from fabula.errors import BadValue, Conflict, FabulaError, LoadError, SettingsError
+from fabula.errors import BadValue, Conflict, LoadError, SettingsError
 from fabula.export.annotation_formats import find_format
 from fabula.graph.entries import Entry
 from fabula.graph.installed import graph, refuse_without_model
 from fabula.jobs.callers import Caller
+from fabula.jobs.estimates import Estimate, refuse_batches
 from fabula.jobs.idempotency import Idempotency
 from fabula.jobs.job import Item, Job
 from fabula.jobs.queue import Jobs
@@ -23,9 +23,6 @@ from fabula.library.annotating import refuse_layer_name
 from fabula.library.collection import Collection
 from fabula.load import FileContent, find_in_zip, open_stored, read_text
 from fabula.load.source import DocumentSource
-from fabula.models.batch_options import BatchOptions
-from fabula.models.prices import Cost
-from fabula.models.usage import Usage, sum_usage
 from fabula.text.document import Document
 from fabula.text.names import quote_name
 
@@ -45,26 +42,6 @@ class IngestOptions:
         """Return the options of the job."""
         graphs = self.graphs and list(self.graphs)
         return {"graphs": graphs, "rebuild": self.rebuild, "batch": self.batch}
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """What a job would do, ask of models and cost."""
-
-    outcomes: tuple[Outcome, ...]
-    usage: dict[str, Usage]
-    money: float | None
-    """US dollars, as far as prices are known; None if no price is."""
-    unpriced: Sequence[str]
-    """The models whose price is not known."""
-
-    @classmethod
-    def of(
-        cls, settings: Settings, outcomes: Sequence[Outcome], usage: dict[str, Usage]
-    ) -> Estimate:
-        """Return the estimate of a usage, by the prices of the settings."""
-        cost = settings.cost(usage)
-        return cls(tuple(outcomes), usage, cost.money, cost.unpriced)
 
 
 def text_item(uploads: Uploads, text: str, source: str, **metadata: str) -> Item:
@@ -127,26 +104,13 @@ def begin_ingest(
     return jobs.add(caller, collection.name, "ingest", items, choice.options(), idempotency)
 
 
-def refuse_batches(collection: Collection) -> None:
-    """Raise SettingsError if models can't be asked by batches here."""
-    collection.models.batch_rounds(BatchOptions())
-
-
-def cost_by_batches(collection: Collection, expected: Estimate) -> Cost | None:
-    """Return what an estimate would cost by batches; None if models can't be asked so here."""
-    try:
-        refuse_batches(collection)
-    except FabulaError:
-        return None
-    return collection.settings.cost({step: used.batched for step, used in expected.usage.items()})
-
-
 def estimate(
     uploads: Uploads,
     collection: Collection,
     items: Iterable[Item],
     choice: IngestOptions,
     reader: Callable[[Item], Document] | None = None,
+    files: Sequence[Upload] = (),
 ) -> Estimate:
     """Return what `begin_ingest` would do and cost, without writing or asking a model.
 
@@ -157,6 +121,7 @@ def estimate(
         choice: How they would be ingested.
         reader: Reads the document of an item. Give one that caches if the same items are estimated
             several times.
+        files: The files of the documents, which a later request may name.
     """
     items = list(items)
     reader = reader or partial(read_document, uploads, collection.name)
@@ -166,7 +131,7 @@ def estimate(
         sources, graphs=choice.graphs, rebuild=choice.rebuild, dry=True
     )
     outcomes += [Outcome(item.source, "skipped") for item in items if item.state == "skipped"]
-    return _estimate(collection, outcomes, batch=choice.batch)
+    return Estimate.of(collection.settings, outcomes, batch=choice.batch, uploads=files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,98 +177,6 @@ def begin_import(
         "documents": [entry.id],
     }
     return jobs.add(caller, collection.name, "annotate", [item], options, idempotency)
-
-
-def begin_build(
-    jobs: Jobs,
-    caller: Caller,
-    collection: Collection,
-    name: str,
-    documents: Sequence[str],
-    *,
-    rebuild: bool,
-    batch: bool = False,
-    idempotency: Idempotency | None = None,
-) -> Job:
-    """Add a job that builds a graph of some documents, of all, or of the collection itself."""
-    if graph(name).build_collection and documents:
-        raise SettingsError(
-            f"{name} belongs to the whole collection: it can't be built of single documents."
-        )
-    if collection.settings.offline:
-        refuse_without_model([name])
-    if batch:
-        refuse_batches(collection)
-    entries = [*{entry.id: entry for entry in map(collection.document, documents)}.values()]
-    items = [Item(entry.source, document=entry.id, title=entry.title) for entry in entries]
-    options = {
-        "graph": name,
-        "documents": [entry.id for entry in entries],
-        "rebuild": rebuild,
-        "batch": batch,
-    }
-    return jobs.add(caller, collection.name, "build", items, options, idempotency)
-
-
-def estimate_build(
-    collection: Collection,
-    name: str,
-    documents: Sequence[str] = (),
-    *,
-    rebuild: bool = False,
-    batch: bool = False,
-) -> Estimate:
-    """Return what `begin_build` would do and cost, without writing or asking a model."""
-    if graph(name).build_collection and documents:
-        raise SettingsError(
-            f"{name} belongs to the whole collection: it can't be built of single documents."
-        )
-    outcomes = collection.build(name, *documents, rebuild=rebuild, dry=True)
-    return _estimate(collection, outcomes, batch=batch)
-
-
-def begin_retry(
-    jobs: Jobs,
-    caller: Caller,
-    collection: Collection,
-    *,
-    batch: bool = False,
-    idempotency: Idempotency | None = None,
-) -> Job:
-    """Add a job that asks models again for the replies that are missing."""
-    if batch:
-        refuse_batches(collection)
-    options = {"batch": True} if batch else {}
-    return jobs.add(caller, collection.name, "retry", [], options, idempotency)
-
-
-def estimate_retry(collection: Collection) -> Estimate:
-    """Return what filling the gaps of a collection would cost, without asking a model."""
-    return _estimate(collection, collection.retry(dry=True))
-
-
-def estimate_reembed(collection: Collection) -> Estimate:
-    """Return what embedding a collection again would cost, at the least.
-
-    The passages are counted as the graph has them. Elements such as entities are embedded, too,
-    but their texts are not counted in tokens; they are short.
-    """
-    used = Usage()
-    if collection.settings.embeds_by_endpoint:
-        passages, tokens = collection.store.sum_passages(collection.name)
-        calls = -(-passages // collection.settings.embedding_batch)
-        used = Usage(calls=calls, prompt_tokens=tokens)
-    usage = {"embed": Usage.of_model(collection.settings.embedding_model, used)}
-    return Estimate.of(collection.settings, (), usage)
-
-
-def _estimate(
-    collection: Collection, outcomes: Sequence[Outcome], *, batch: bool = False
-) -> Estimate:
-    usage = sum_usage(outcome.steps for outcome in outcomes)
-    if batch:
-        usage = {step: used.batched for step, used in usage.items()}
-    return Estimate.of(collection.settings, outcomes, usage)
 
 
 def document_source(uploads: Uploads, collection: str, item: Item) -> DocumentSource:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from fabula.errors import BudgetSpent
 from fabula.models.usage import Usage
@@ -120,47 +119,6 @@ class Budget:
             if usage.completion_tokens:
                 self._note_reply(model, usage.completion_tokens)
 
-    def charge(
-        self, calls: int, tokens: int, models: Mapping[str, Usage] = MappingProxyType({})
-    ) -> None:
-        """Charge calls that another process has made already.
-
-        Args:
-            calls: How many.
-            tokens: How many tokens they have sent and received.
-            models: The usage of each model, for a limit of money.
-
-        Raises:
-            BudgetSpent: They exceed the limits.
-        """
-        with self._lock:
-            self._calls += calls
-            self._tokens += tokens
-            if self._money_limit is not None:
-                price = self._money_limit.price
-                self._money += sum(price(model, usage) for model, usage in models.items())
-                if self._money > self._money_limit.most:
-                    raise BudgetSpent(self._money_limit.refuse(self._money))
-            if self._max_calls is not None and self._calls > self._max_calls:
-                raise self._make_error(f"{self._calls:,} model calls", "calls")
-            if self._max_tokens is not None and self._tokens > self._max_tokens:
-                raise self._make_error(f"{self._tokens:,} tokens", "tokens")
-
-    def remaining(self) -> tuple[int | None, int | None]:
-        """Return the calls and the tokens that are left, None for no limit.
-
-        Raises:
-            BudgetSpent: None are left.
-        """
-        with self._lock:
-            self._check(0)
-            if self._money_limit is not None and self._money > self._money_limit.most:
-                raise BudgetSpent(self._money_limit.refuse(self._money))
-            return (
-                None if self._max_calls is None else self._max_calls - self._calls,
-                None if self._max_tokens is None else self._max_tokens - self._tokens,
-            )
-
     def _check(self, prompt_tokens: int) -> None:
         if self._max_calls is not None and self._calls >= self._max_calls:
             raise self._make_error(f"{self._calls:,} model calls", "calls")
@@ -228,36 +186,6 @@ class Budgets:
         """Charge all budgets for what a call has cost beside its bill; see `Budget.add`."""
         for budget in self.each:
             budget.add(model, usage)
-
-    def charge(
-        self, calls: int, tokens: int, models: Mapping[str, Usage] = MappingProxyType({})
-    ) -> None:
-        """Charge all budgets for calls that another process has made already.
-
-        Raises:
-            BudgetSpent: They exceed the limits of one of them.
-        """
-        error: BudgetSpent | None = None
-        for budget in self.each:
-            try:
-                budget.charge(calls, tokens, models)
-            except BudgetSpent as spent:
-                error = error or spent
-        if error is not None:
-            raise error
-
-    def remaining(self) -> tuple[int | None, int | None]:
-        """Return the fewest calls and tokens that are left in one of the budgets.
-
-        Raises:
-            BudgetSpent: None are left.
-        """
-        left = [budget.remaining() for budget in self.each]
-        return _least(calls for calls, _ in left), _least(tokens for _, tokens in left)
-
-
-def _least(counts: Iterable[int | None]) -> int | None:
-    return min((count for count in counts if count is not None), default=None)
 
 
 @dataclass(slots=True)

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
 from fabula.errors import ModelError
 from fabula.models.purpose import BUILD, Purpose
@@ -19,8 +18,6 @@ MAX_SLEEP_SECONDS = 60.0
 RESERVED_SHARE = 8
 """One slot in this many is reserved for questions. Without it, a question that comes while builds
 have all slots has to wait until a call of a build ends, which may take long."""
-LEASE_SECONDS = 1.0
-"""How often a thread that waits for a lease checks whether it was stopped."""
 RESERVED_SECONDS = 60.0
 """How long after a question slots are reserved: without questions, builds have all of them."""
 
@@ -43,18 +40,6 @@ class RetryPolicy:
     refusals: float = 600.0
 
 
-class CallLeases(Protocol):
-    """Leases that bound the calls of several processes together, beside the limit of each."""
-
-    def acquire(self, seconds: float) -> bool:
-        """Take a lease; return False if there was none for so many seconds."""
-        ...
-
-    def release(self) -> None:
-        """Give a lease back."""
-        ...
-
-
 class Limiter:
     """Lets as many calls start as the endpoint allows, those of questions first.
 
@@ -62,15 +47,13 @@ class Limiter:
     interrupted program does not have to wait for a long Retry-After.
     """
 
-    def __init__(self, most: int, leases: CallLeases | None = None) -> None:
+    def __init__(self, most: int) -> None:
         """Begin without knowing the endpoint's limits.
 
         Args:
             most: The most calls at once.
-            leases: Of which each call needs one, where other processes call the same endpoint.
         """
         self.rate_limit = RateLimit(most)
-        self._leases = leases
         self._urgent_waiting = 0
         """The questions' calls that wait; calls of builds wait until there are none."""
         self._urgent_at = -math.inf
@@ -117,8 +100,6 @@ class Limiter:
                 else:
                     self.rate_limit.end_call(now, call)
                 self._changed.notify_all()
-            if self._leases is not None:
-                self._leases.release()
 
     def report_refusal(self, call: Call, after: float | None) -> None:
         """Report that the endpoint refused a call as one too many.
@@ -177,21 +158,9 @@ class Limiter:
     def _enter(self, purpose: Purpose) -> Call:
         # The stop is entered before the lock: it calls `_wake`, which needs the lock, from another
         # thread. The other way round both threads would wait for ever.
-        with purpose.stop.calling(self._wake):
-            if self._leases is None:
-                with self._changed:
-                    self._wait_for_turn(purpose)
-                    return self._start(purpose)
-            while True:
-                with self._changed:
-                    self._wait_for_turn(purpose)
-                self._wait_for_lease(self._leases, purpose)
-                # No lease is held while this process has to wait, as for a Retry-After: others may
-                # call meanwhile.
-                with self._changed:
-                    if self._seconds_to_wait(purpose) <= 0:
-                        return self._start(purpose)
-                self._leases.release()
+        with purpose.stop.calling(self._wake), self._changed:
+            self._wait_for_turn(purpose)
+            return self._start(purpose)
 
     def _wait_for_turn(self, purpose: Purpose) -> None:
         self._urgent_waiting += purpose.urgent
@@ -207,17 +176,6 @@ class Limiter:
                 # Builds wait until no question waits.
                 self._urgent_waiting -= 1
                 self._changed.notify_all()
-
-    def _wait_for_lease(self, leases: CallLeases, purpose: Purpose) -> None:
-        has_waited = False
-        while not leases.acquire(LEASE_SECONDS):
-            has_waited = True
-            with self._changed:
-                self._check_stopped(purpose)
-        if has_waited:
-            # The calls of other processes filled the limit, so that the endpoint was not silent.
-            with self._changed:
-                self._answered_at = time.monotonic()
 
     def _seconds_to_wait(self, purpose: Purpose) -> float:
         """The seconds until a call may start; infinity until something else has changed."""

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from fabula.errors import BadReply, TextRefused, first_problem
-from fabula.models import Chat, Prompt
+from fabula.models import Chat, Prompt, Reply
 from fabula.models.clean import clean_json
 from fabula.models.prompts import fill_prompt
 from fabula.models.schemas import QueriesReply, RankingReply
@@ -187,18 +187,21 @@ def _whole_sentences(text: str) -> str:
 
 
 def complete(chat: Chat, request: Prompt, *, allow_cut: bool = False) -> str:
-    """Ask a chat model, which may cost money, and return the text of its reply.
+    """Ask a chat model, which may cost money, and return the text of its reply: `read_text`."""
+    return read_text(chat.complete(request), allow_cut=allow_cut)
+
+
+def read_text(reply: Reply, *, allow_cut: bool = False) -> str:
+    """Return the text of a reply.
 
     Args:
-        chat: The model.
-        request: What to ask.
+        reply: The reply.
         allow_cut: Whether a text that ended at a limit of tokens will do.
 
     Raises:
         BadReply: The reply has no usable text.
         CutReply: It ended at a limit of tokens.
     """
-    reply = chat.complete(request)
     if reply.problem and reply.incomplete and reply.text:
         if allow_cut:
             return reply.text

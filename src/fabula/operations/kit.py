@@ -25,6 +25,10 @@ the route sends it. Its parameter `format`, if the operation has one, may be the
 
 What destroys something has the parameter `dry_run`: the command shows first what would go, and asks
 unless it was told `--yes`. Assistants are not offered it, as a text might talk them into it.
+
+What takes long returns `Work`. The service does that by a job, and answers with the job; the
+command line does it at once, and shows its progress; a program calls its `run`. Each says what it
+would do and cost, if it is asked for a dry run.
 """
 
 from __future__ import annotations
@@ -32,14 +36,14 @@ from __future__ import annotations
 import inspect
 import re
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum, auto
 from functools import cache, cached_property, wraps
 from importlib.metadata import EntryPoint, entry_points
 from operator import attrgetter
-from types import MappingProxyType, NoneType
+from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
@@ -49,6 +53,8 @@ from fabula.errors import BadValue, FabulaError, did_you_mean
 from fabula.graph.installed import load
 from fabula.graph.reading_place import HIDES_UNREAD, MAX_PLACE
 from fabula.jobs.callers import PERSON, Caller, Role
+from fabula.jobs.job import Job
+from fabula.jobs.work import Work
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -295,13 +301,17 @@ class FileResult:
     write: Callable[[Path], str]
 
 
+def _undeclared(*_: Any) -> Any:
+    raise AssertionError("the operation decorates no function yet")
+
+
 @dataclass(frozen=True)
 class Operation:
     """A function of a collection or of the library, and where and to whom it is offered.
 
+    It decorates the function: `@operation("/collections/{collection}/check", group="Checks")`.
+
     Attributes:
-        function: The function; its first parameter is a Collection, or an Asker where it is about
-            no single collection.
         path: Its path under `/api/v1`, with `{collection}` and with parameters that are in it.
         role: What its caller must be allowed to do. One of the role admin that is about no single
             collection is for those who may do everything in all of them.
@@ -334,31 +344,57 @@ class Operation:
         writers: Functions that write other files than tables, by the suffixes of their names. They
             get the path, and then what the operation gets.
         examples: Command lines, without the name of the program.
+        function: The function; its first parameter is a Collection, or an Asker where it is about
+            no single collection.
     """
 
-    function: Callable[..., Any]
     path: str
-    role: Role
-    method: str
-    status: int
+    _: KW_ONLY
     group: str
-    positional: Sequence[str]
-    hides_unread: bool
-    is_large: bool
-    is_query: bool
-    is_question: bool
-    max_body_bytes: int
-    is_public: bool
-    has_screen: bool
-    has_tool: bool
-    is_recorded: bool
-    command: str
-    has_command: bool
-    has_route: bool
-    options: Sequence[Parameter]
-    starts_job: bool
-    writers: Mapping[str, Callable[..., Written]]
-    examples: Sequence[str]
+    role: Role = "read"
+    method: str = "GET"
+    status: int = 200
+    positional: Sequence[str] = ()
+    hides_unread: bool = False
+    is_large: bool = False
+    is_query: bool = False
+    is_question: bool = False
+    max_body_bytes: int = MAX_BODY_BYTES
+    is_public: bool = False
+    has_screen: bool = True
+    has_tool: bool = True
+    is_recorded: bool = True
+    command: str = ""
+    has_command: bool = True
+    has_route: bool = True
+    options: Sequence[Parameter] = ()
+    starts_job: bool = False
+    writers: Mapping[str, Callable[..., Written]] = field(default_factory=dict)
+    examples: Sequence[str] = ()
+    function: Callable[..., Any] = _undeclared
+
+    def __call__(self, function: Function) -> Function:
+        """Declare a function as this operation, and have it check its values."""
+        signature = inspect.signature(function)
+        declared = replace(
+            self,
+            function=function,
+            has_tool=self.has_tool and "dry_run" not in signature.parameters,
+            command=self.command or function.__name__.replace("_", "-"),
+        )
+
+        @wraps(function)
+        def checked(*given: Any, **named: Any) -> Any:
+            first, *values = signature.bind(*given, **named).arguments.items()
+            own = dict(values)
+            own |= own.pop("options") if self.options and "options" in own else {}
+            result = function(first[1], **declared.check_own(own))
+            if self.starts_job:
+                build_now(first[1], result.build)
+            return result
+
+        setattr(checked, ATTRIBUTE, declared)
+        return cast(Function, checked)
 
     @property
     def name(self) -> str:
@@ -390,7 +426,7 @@ class Operation:
     @property
     def needs_documents(self) -> bool:
         """Whether its collection has documents already; others may bring the first."""
-        return self.role == "read" or self.starts_job or "{document}" in self.path
+        return self.role == "read" or self.starts_job or self.is_work or "{document}" in self.path
 
     @property
     def changes(self) -> bool:
@@ -400,7 +436,14 @@ class Operation:
     @property
     def has_confirmation(self) -> bool:
         """Whether it destroys something, which a person has to confirm."""
-        return any(each.name == "dry_run" for each in self.parameters)
+        return self.method == "DELETE" and (
+            self.is_work or any(each.name == "dry_run" for each in self.parameters)
+        )
+
+    @property
+    def is_work(self) -> bool:
+        """Whether it takes long, so that the service does all of it by a job."""
+        return issubclass(self._hints["return"], Work)
 
     @property
     def is_file(self) -> bool:
@@ -430,6 +473,12 @@ class Operation:
             own.insert(names.index("document") + 1, Parameter("until", Until, ""))
         return tuple(own)
 
+    @cached_property
+    def body(self) -> type[BaseModel]:
+        """The model of what a request gives beside its path; what is unknown is refused."""
+        others = [each for each in self.offered if f"{{{each.name}}}" not in self.path]
+        return _make_model(self.name, others)
+
     def _read_parameter(self, name: str, default: Any) -> Parameter:
         annotation = self._hints[name]
         if default is inspect.Parameter.empty:
@@ -447,8 +496,8 @@ class Operation:
 
     @property
     def result(self) -> type[Any]:
-        """The type of what it returns."""
-        found: type[Any] = self._hints["return"]
+        """The type of what interfaces show of it."""
+        found: type[Any] = Job if self.is_work else self._hints["return"]
         return found
 
     @cached_property
@@ -459,10 +508,7 @@ class Operation:
     @cached_property
     def _values(self) -> type[BaseModel]:
         """The model of the parameters' values, other collections by their names."""
-        declared: dict[str, Any] = {
-            each.name: (each.annotation, each.default) for each in self.parameters
-        }
-        return create_model(self.name, __config__=ConfigDict(extra="forbid"), **declared)
+        return _make_model(self.name, self.parameters)
 
     def check(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return values for all parameters, those in text read, those left out by their defaults.
@@ -472,7 +518,8 @@ class Operation:
         """
         names = [parameter.name for parameter in self.parameters]
         if unknown := [name for name in values if name not in names]:
-            hint = did_you_mean(unknown[0], names, f"There are: {', '.join(names)}.")
+            known = f"There are: {', '.join(names)}." if names else "It has none."
+            hint = did_you_mean(unknown[0], names, known)
             raise BadValue(f"{self.name} has no parameter {unknown[0]!r}. {hint}")
         try:
             checked = self._values(**values)
@@ -524,6 +571,11 @@ class Operation:
             collection = collection.as_read(checked["document"], checked.pop("until"))
         return function(collection, **checked)
 
+    def plan(self, collection: Collection, values: Mapping[str, Any]) -> Work:
+        """Return the work that an operation of work is, for values as `run` takes them."""
+        work: Work = self.function(collection, **self.check(values))
+        return work
+
     def without_limit(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return values for a file, which has as many rows as `limit` allows."""
         most = {each.name: each.bounds["le"] for each in self.parameters if each.name == "limit"}
@@ -547,75 +599,13 @@ class Operation:
         return format_csv(names, [[row[name] for name in names] for row in rows])
 
 
-def operation(
-    path: str,
-    *,
-    group: str,
-    role: Role = "read",
-    method: str = "GET",
-    status: int = 200,
-    positional: Sequence[str] = (),
-    hides_unread: bool = False,
-    is_large: bool = False,
-    is_query: bool = False,
-    is_question: bool = False,
-    max_body_bytes: int = MAX_BODY_BYTES,
-    is_public: bool = False,
-    has_screen: bool = True,
-    has_tool: bool = True,
-    is_recorded: bool = True,
-    command: str = "",
-    has_command: bool = True,
-    has_route: bool = True,
-    options: Sequence[Parameter] = (),
-    starts_job: bool = False,
-    writers: Mapping[str, Callable[..., Written]] = MappingProxyType({}),
-    examples: Sequence[str] = (),
-) -> Callable[[Function], Function]:
-    """Declare a function as an operation; see `Operation` for the arguments."""
+def _make_model(name: str, parameters: Iterable[Parameter]) -> type[BaseModel]:
+    values: dict[str, Any] = {each.name: (each.annotation, each.default) for each in parameters}
+    return create_model(name, __config__=ConfigDict(extra="forbid"), **values)
 
-    def declare(function: Function) -> Function:
-        signature = inspect.signature(function)
-        declared = Operation(
-            function,
-            path,
-            role,
-            method,
-            status,
-            group,
-            positional,
-            hides_unread,
-            is_large,
-            is_query,
-            is_question,
-            max_body_bytes,
-            is_public,
-            has_screen,
-            has_tool and "dry_run" not in signature.parameters,
-            is_recorded,
-            command or function.__name__.replace("_", "-"),
-            has_command,
-            has_route,
-            options,
-            starts_job,
-            writers,
-            examples,
-        )
 
-        @wraps(function)
-        def checked(*given: Any, **named: Any) -> Any:
-            first, *values = signature.bind(*given, **named).arguments.items()
-            own = dict(values)
-            own |= own.pop("options") if options and "options" in own else {}
-            result = function(first[1], **declared.check_own(own))
-            if starts_job:
-                build_now(first[1], result.build)
-            return result
-
-        setattr(checked, ATTRIBUTE, declared)
-        return cast(Function, checked)
-
-    return declare
+operation = Operation
+"""The decorator of a function that is an operation."""
 
 
 def build_now(collection: Collection, build: Build) -> None:
@@ -747,15 +737,15 @@ def _shown_names(row: type[Any]) -> list[str]:
 
 def _columns(row: type[Any]) -> Iterator[ShownColumn]:
     hints = typing.get_type_hints(row, include_extras=True)
-    for field in fields(row):
-        parts = typing.get_args(hints[field.name])
+    for each in fields(row):
+        parts = typing.get_args(hints[each.name])
         marks = [part for part in parts if isinstance(part, Column)]
         mark = marks[0] if marks else Column()
         if mark.is_shown:
-            types = {hints[field.name], *parts, *(a for p in parts for a in typing.get_args(p))}
+            types = {hints[each.name], *parts, *(a for p in parts for a in typing.get_args(p))}
             is_right = mark.is_right or bool(types & {int, float})
-            title = mark.title or in_words(field.name)
-            yield ShownColumn(field.name, title, mark.opens, is_right, mark.max_characters)
+            title = mark.title or in_words(each.name)
+            yield ShownColumn(each.name, title, mark.opens, is_right, mark.max_characters)
 
 
 def in_words(name: str) -> str:

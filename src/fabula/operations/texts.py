@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from fabula.errors import NotFound
 from fabula.operations.kit import operation
 from fabula.operations.parameters import NamedDocument
 from fabula.text.locator import LocatorLabels
+from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
     from fabula.library.collection import Collection
@@ -142,9 +144,12 @@ def read(
         NotFound: There is no such document or section.
     """
     entry, store = collection.document(document), collection.store
-    if section:
+    if section.strip():
         lines = collection.read(entry.id, section).lines
-        start = next(line.start + line.lit[0][0] for line in lines if line.lit)
+        starts = [line.start + line.lit[0][0] for line in lines if line.lit]
+        if not starts:
+            raise NotFound(f"{quote_name(section)} names no passage of {entry.title}.")
+        start = starts[0]
     length, structure = store.length_of(entry), store.structure(entry)
     last = min(end or length, length)
     first = min(start, last)

@@ -223,7 +223,7 @@ class _CitedCompletion:
         self._answering = Answering(
             state.asker(caller, stop),
             collections,
-            asked,
+            asked.query(collections[0]),
             is_across=len(collections) > 1,
             history=read_turns(history),
         )

@@ -17,12 +17,14 @@ from fabula.config.serving import TABLE, Serving
 from fabula.errors import FabulaError, NotFound, ServerError, StoreError
 from fabula.jobs.audit import Audit
 from fabula.jobs.callers import Caller
+from fabula.jobs.estimates import Estimate
+from fabula.jobs.idempotency import Idempotency
 from fabula.jobs.ledger import Ledger
 from fabula.jobs.queue import Jobs
 from fabula.jobs.recipes import Recipes
 from fabula.jobs.runner import JobServices, Runner
-from fabula.jobs.start import begin_build
 from fabula.jobs.uploads import Uploads
+from fabula.jobs.work import BuildWork
 from fabula.library import App
 from fabula.library.collection import Collection
 from fabula.models.budget import Budget
@@ -55,8 +57,8 @@ MAX_REQUESTS = 20
 """How many requests one key, or the address of one stranger, may have at the same time, beside its
 questions: half of the threads that there are for all. Each stream of events has its own thread."""
 MAX_LARGE_TASKS = 2
-"""How many of these requests may be exports and estimates: each takes seconds of CPU time, and an
-export takes as much of the disk as its graph."""
+"""How many of these requests may be large tasks, such as exports, estimates and counts of words:
+each takes seconds of CPU time, and an export takes as much of the disk as its graph."""
 QUERY_WAIT_SECONDS = 5.0
 """How long a query waits for its turn before it is refused."""
 RENEW_SECONDS = 60.0
@@ -92,7 +94,7 @@ class ServiceState:
         self.question_threads: CapacityLimiter
         self.admission_threads: CapacityLimiter
         self.request_limit = ConcurrencyLimit(MAX_REQUESTS, "requests")
-        self.large_task_limit = ConcurrencyLimit(MAX_LARGE_TASKS, "exports and estimates")
+        self.large_task_limit = ConcurrencyLimit(MAX_LARGE_TASKS, "large tasks")
         self.question_limit = ConcurrencyLimit(self.serving.asks_at_once, "questions")
         self.guess_limit = RequestLimit(MAX_GUESSES)
         self.conversations = Conversations(app)
@@ -114,7 +116,6 @@ class ServiceState:
             self.jobs,
             self.uploads,
             self.ledger,
-            self.conversations.forget,
             self.neo4j.outage,
             self.question_limit.is_held,
             cluster=self._make_cluster(),
@@ -284,19 +285,22 @@ class ServiceState:
         collection: Collection | None,
         values: Mapping[str, Any],
         stop: Stop | None = None,
+        idempotency: Idempotency | None = None,
     ) -> Any:
         """Return the result of an operation, within what a caller may see and have at once.
 
         What changes something is recorded, with what its result says in `audited`. A job builds
-        what has to be built after it.
+        what has to be built after it, and does what is work; the result is that job then.
 
         Raises:
             FabulaError: What the operation raises; TooManyRequests if the caller has too many large
                 tasks.
         """
+        if operation.is_work and collection:
+            return self.jobs.begin(caller, operation.plan(collection, values), idempotency)
         with ExitStack() as held:
             if operation.is_large:
-                held.enter_context(self.large_task_limit.hold(caller.id))
+                held.enter_context(self.large_task_limit.hold(caller.id, operation.command))
             if operation.is_query:
                 held.enter_context(self.query_turn())
             result = operation.run(collection, values, self.asker(caller, stop))
@@ -307,10 +311,20 @@ class ServiceState:
             details = getattr(result, "audited", {})
             self.audit.record(caller, operation.command, target, **details)
         if operation.starts_job and collection and result.build.is_due:
-            name, documents = result.build.graph, result.build.documents
-            job = begin_build(self.jobs, caller, collection, name, documents, rebuild=False)
-            result = replace(result, job=job.id)
+            work = BuildWork(collection, result.build.graph, result.build.documents)
+            result = replace(result, job=self.jobs.begin(caller, work).id)
         return result
+
+    def estimate_work(
+        self,
+        caller: Caller,
+        operation: Operation,
+        collection: Collection,
+        values: Mapping[str, Any],
+    ) -> Estimate:
+        """Return what an operation that is work would do and cost. Raises as `run_operation`."""
+        with self.large_task_limit.hold(caller.id, "an estimate"):
+            return operation.plan(collection, values).estimate()
 
     @contextmanager
     def query_turn(self) -> Iterator[None]:

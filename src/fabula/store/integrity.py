@@ -212,7 +212,7 @@ def _gap_notes(entries: Sequence[Entry]) -> Iterator[str]:
             gaps = sum(entry.graphs[name].gaps for entry in lacking)
             others = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
             yield (
-                f"Gaps in {name}: {gaps:,}, of {lacking[0].title}{others}; `fabula ingest --retry` "
+                f"Gaps in {name}: {gaps:,}, of {lacking[0].title}{others}; `fabula retry` "
                 "asks for them again."
             )
 

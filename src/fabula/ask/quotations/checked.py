@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -76,6 +76,28 @@ class CheckedQuotation:
     def differs_in_words(self) -> bool:
         """Whether it differs by more than white space and the forms of marks."""
         return not {"white space", "marks"}.issuperset(self.differences)
+
+    def describe(self, show: Callable[[str], str]) -> str:
+        """Return in a sentence what a reader has to know of it.
+
+        Args:
+            show: Returns a text as it is shown, such as escaped or cut.
+
+        Returns:
+            The sentence; '' if it is exact, or differs in white space and marks alone.
+        """
+        quoted = f"“{show(self.original or self.text)}”"
+        printed, place = f"“{show(self.printed)}”", show(self.place)
+        if self.status == "not found":
+            undone = " Its marks were taken off." if self.change == "unmarked" else ""
+            closest = f" The closest is {printed}." if self.printed else ""
+            return f"Not found in the books: {quoted}.{undone}{closest}"
+        if self.status == "elsewhere":
+            return f"Not where it is cited: {quoted} ({place})."
+        if self.status == "near" and self.differs_in_words:
+            changed = " The quotation was repaired." if self.change == "repaired" else ""
+            return f"The book has {printed}, not {quoted} ({place}).{changed}"
+        return f"Could not be compared: {quoted}." if self.status == "unchecked" else ""
 
     def place_at(self, hit: Hit | None, spans: Sequence[tuple[int, int]]) -> CheckedQuotation:
         """Return it with the place of its words, a chunk and characters of the chunk's document.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from fabula.cli.shared.building import BuildFlags, build_flags, run_build
+from fabula.cli.shared.building import BUILD_FLAGS, BuildFlags, run_build, work_flags
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.shared.screen import notice_offline
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
         "ingest novels/ --workers 4",
     ),
 )
-@click.argument("paths", nargs=-1, type=click.Path())
-@click.option("--retry", is_flag=True, help="without PATHS: fill the gaps of the collection")
+@click.argument("paths", nargs=-1, required=True, type=click.Path())
+@click.option("--rebuild", is_flag=True, help="build all anew, as the first time")
 @click.option("--name", default="", help="file name for standard input, for example tale.md")
-@build_flags
+@work_flags(*BUILD_FLAGS)
 @settings_flags(*GRAPH, *BUILDING)
 def command(
-    paths: tuple[str, ...], retry: bool, name: str, flags: BuildFlags, settings: Settings
+    paths: tuple[str, ...], rebuild: bool, name: str, flags: BuildFlags, settings: Settings
 ) -> None:
     """Build graphs of PATHS: files, folders, zip archives, an https address, or - for standard
     input.
@@ -49,29 +49,23 @@ def command(
     others continue; the exit code is then 1.
 
     A document is added without its gaps, the pieces that the model did not provide, if they are
-    few. The next ingest of the file asks for them again; --retry does so for all documents.
+    few. The next ingest of the file asks for them again; `fabula retry` does so for all documents.
 
     With --batch, models are asked by batches, at half the price, which may take up to a day each.
     The command ends with exit code 75 while documents wait; run it again, or let it --wait.
     """
-    if not paths and not retry:
-        raise click.UsageError("Name files or folders, or give --retry.")
-    if not paths and flags.rebuild:
-        raise click.UsageError("Name what to --rebuild; --retry only fills gaps.")
     notice_offline(settings)
 
     def ingest(collection: Collection, /, **options: Unpack[BuildOptions]) -> Sequence[Outcome]:
-        if not paths:
-            return collection.retry(**options)
-        return collection.ingest(*paths, name=name, **options)
+        return collection.ingest(*paths, name=name, rebuild=rebuild, **options)
 
     # Standard input can be read only once, an address is not fetched twice, and the settings of a
     # published baseline are fixed.
-    is_local = bool(paths) and not any(path == "-" or "://" in path for path in paths)
+    is_local = not any(path == "-" or "://" in path for path in paths)
     run_build(
         settings,
         ingest,
         flags,
-        nothing="No files found" if paths else "No gaps",
+        nothing="No files found",
         can_compare=is_local and settings.preset in ("fabula", "published"),
     )

@@ -1,19 +1,22 @@
-"""Commands that build graphs: their flags, the estimate of a dry run, and what a run did."""
+"""Commands that do work on a collection: their flags, the estimate of a dry run, what a run did."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 import click
 
 from fabula.cli.shared.batch_flags import WAITING_CODE, batch_flags, show_waiting
-from fabula.cli.shared.opening import open_collection
-from fabula.cli.shared.progress import BuildProgress
-from fabula.cli.shared.screen import echo, print_json, show_skipped
+from fabula.cli.shared.help import Command
+from fabula.cli.shared.opening import open_collection, open_for_reading
+from fabula.cli.shared.operations import make_option
+from fabula.cli.shared.options import EMBEDDING, GRAPH, WRITING, settings_flags
+from fabula.cli.shared.progress import BuildProgress, describe_subject
+from fabula.cli.shared.screen import echo, notice_offline, print_json, show_skipped
 from fabula.config.settings import Settings
 from fabula.models.usage import Usage, describe_usage
 from fabula.text.nouns import count_noun
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from fabula.build.outcome import Outcome
     from fabula.library.collection import Collection
     from fabula.models.batch_options import BatchOptions
+    from fabula.operations.kit import Operation
 
 Opener = Callable[[Settings], AbstractContextManager["Collection"]]
 
@@ -41,13 +45,12 @@ class BuildFunction(Protocol):
 class BuildFlags:
     """What the flags of a command that builds graphs say."""
 
-    rebuild: bool
-    strict: bool
     dry_run: bool
     as_json: bool
-    batch: BatchOptions | None
-    workers: int | None
-    scheduler: str
+    strict: bool = False
+    batch: BatchOptions | None = None
+    workers: int | None = None
+    scheduler: str = ""
 
     def __post_init__(self) -> None:
         if self.workers and self.scheduler:
@@ -73,41 +76,79 @@ class BuildFlags:
             yield cluster
 
 
-def build_flags(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the flags of a build; the command is given `flags` in their place."""
-    names = BuildFlags.__dataclass_fields__
+SHOW_FLAGS = (
+    click.option("--dry-run", is_flag=True, help="only show what would be done, and its cost"),
+    click.option("--json", "as_json", is_flag=True, help="print JSON: what became of each source"),
+)
+"""The flags of all work."""
+BUILD_FLAGS = (
+    *SHOW_FLAGS,
+    click.option("--strict", is_flag=True, help="fail a document that would have a gap"),
+    batch_flags,
+    click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="read and build in N processes on this machine (pip install 'fabula[dask]')",
+    ),
+    click.option(
+        "--scheduler",
+        default="",
+        metavar="ADDRESS",
+        help="read and build on the workers of this Dask scheduler, as tcp://host:8786 "
+        "(pip install 'fabula[dask]')",
+    ),
+)
+"""The flags of work that asks chat models."""
 
-    @functools.wraps(command)
-    def with_flags(*args: Any, **values: Any) -> Any:
-        flags = BuildFlags(**{name: values.pop(name) for name in names})
-        return command(*args, flags=flags, **values)
 
-    for option in reversed(
-        (
-            click.option("--rebuild", is_flag=True, help="build all anew, as the first time"),
-            click.option("--strict", is_flag=True, help="fail a document that would have a gap"),
-            click.option("--dry-run", is_flag=True, help="only show the expected calls and cost"),
-            click.option(
-                "--json", "as_json", is_flag=True, help="print JSON: what became of each source"
-            ),
-            batch_flags,
-            click.option(
-                "--workers",
-                type=click.IntRange(min=1),
-                metavar="N",
-                help="read and build in N processes on this machine (pip install 'fabula[dask]')",
-            ),
-            click.option(
-                "--scheduler",
-                default="",
-                metavar="ADDRESS",
-                help="read and build on the workers of this Dask scheduler, as tcp://host:8786 "
-                "(pip install 'fabula[dask]')",
-            ),
-        )
-    ):
-        with_flags = option(with_flags)
-    return with_flags
+def work_flags(*options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add flags, `SHOW_FLAGS` or `BUILD_FLAGS`; the command is given `flags` in their place."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def with_flags(*args: Any, **values: Any) -> Any:
+            names = BuildFlags.__dataclass_fields__.keys() & values.keys()
+            flags = BuildFlags(**{name: values.pop(name) for name in names})
+            return command(*args, flags=flags, **values)
+
+        for option in reversed(options):
+            with_flags = option(with_flags)
+        return with_flags
+
+    return decorate
+
+
+def make_work_command(operation: Operation) -> click.Command:
+    """Return the command of an operation that is work: it does it at once, and shows that."""
+
+    def run(settings: Settings, flags: BuildFlags, yes: bool = False, **values: Any) -> None:
+        values = {name: value for name, value in values.items() if value not in (None, ())}
+
+        def work(collection: Collection, /, **options: Unpack[BuildOptions]) -> Sequence[Outcome]:
+            return operation.plan(collection, values).run(**options)
+
+        if asks_models:
+            notice_offline(settings)
+        if operation.has_confirmation and not (yes or flags.dry_run):
+            with open_collection(settings) as collection:
+                for outcome in work(collection, dry=True):
+                    click.confirm(f"Remove {describe_subject(outcome)}?", abort=True, err=True)
+        # Only documents that are named identify a collection that is not.
+        opener = open_for_reading if values.get("documents") else open_collection
+        run_build(settings, work, flags, opener=opener, nothing="Nothing to do")
+
+    typed = [each for each in operation.parameters if each.name != "batch"]
+    asks_models = len(typed) < len(operation.parameters)
+    names = WRITING if asks_models else () if operation.has_confirmation else EMBEDDING
+    command = work_flags(*(BUILD_FLAGS if asks_models else SHOW_FLAGS))(run)
+    command = settings_flags(*GRAPH, *names)(command)
+    if operation.has_confirmation:
+        command = click.option("--yes", is_flag=True, help="do not ask for confirmation")(command)
+    for parameter in reversed(typed):
+        command = make_option(operation, parameter)(command)
+    about, examples = operation.description, operation.examples
+    return click.command(operation.command, cls=Command, help=about, examples=examples)(command)
 
 
 def run_build(
@@ -134,7 +175,6 @@ def run_build(
         return
     with flags.open_cluster() as cluster:
         options: BuildOptions = {
-            "rebuild": flags.rebuild,
             "strict": flags.strict,
             "batch": flags.batch,
             "cluster": cluster,
@@ -188,7 +228,7 @@ def _estimate(
     counts = BatchEstimate(settings.batch_min_tokens, settings.batch_min_calls)
     estimate = counts if flags.batch else None
     with opener(settings) as collection:
-        expected = build(collection, rebuild=flags.rebuild, dry=True, estimate=estimate)
+        expected = build(collection, dry=True, estimate=estimate)
         if flags.as_json:
             _print_json(expected)
             return
@@ -197,14 +237,17 @@ def _estimate(
             economy = settings.with_preset(ECONOMY)
             models = collection.models.view(settings=economy)
             cheaper = Collection(collection.app, collection.name, models, settings=economy)
-            return build(cheaper, rebuild=flags.rebuild, dry=True)
+            return build(cheaper, dry=True)
 
         show_estimate(expected, settings, expect_economy if can_compare else None, estimate)
 
 
 def _print_json(outcomes: Sequence[Outcome]) -> None:
     """Print outcomes as JSON, and exit with 75 if documents wait, else with 1 if some failed."""
-    print_json([_outcome_json(outcome) for outcome in outcomes])
+    from fabula.jobs.estimates import ShownOutcome
+    from fabula.operations.shown_answer import to_json
+
+    print_json([to_json(ShownOutcome.of(outcome)) for outcome in outcomes])
     if any(outcome.status == "waiting" for outcome in outcomes):
         raise click.exceptions.Exit(WAITING_CODE)
     _exit_if_failed(outcomes)
@@ -215,17 +258,6 @@ def _exit_if_failed(outcomes: Sequence[Outcome]) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _outcome_json(outcome: Outcome) -> dict[str, Any]:
-    names = ("source", "status", "document", "title", "graphs", "notes", "warnings", "seconds")
-    return {name: getattr(outcome, name) for name in names} | {
-        "counts": dict(outcome.counts),
-        "left_out": dict(outcome.left_out),
-        "gaps": [asdict(gap) for gap in outcome.gaps],
-        "usage": {step: used.row for step, used in outcome.steps.items()},
-        "error": str(outcome.error or ""),
-    }
-
-
 def _how_to_continue(so_far: str, settings: Settings) -> str:
     cached = " and cached" if settings.cache and not settings.offline else ""
     return f"{so_far}{cached}: run the same command again to continue."
@@ -234,7 +266,7 @@ def _how_to_continue(so_far: str, settings: Settings) -> str:
 def _summarize(outcomes: Sequence[Outcome], nothing: str) -> str:
     counts = [
         f"{number} {status}"
-        for status in ("added", "replaced", "unchanged", "waiting", "failed", "skipped")
+        for status in ("added", "replaced", "removed", "unchanged", "waiting", "failed", "skipped")
         if (number := sum(outcome.status == status for outcome in outcomes))
     ]
     if gaps := sum(len(outcome.gaps) for outcome in outcomes):

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
 ECONOMY = "economy"
 """The preset that needs the fewest tokens."""
-WOULD = {"added": "to be added", "replaced": "to be replaced", "unchanged": "unchanged"}
+WOULD = {
+    "added": "to be added",
+    "replaced": "to be replaced",
+    "removed": "to be removed",
+    "unchanged": "unchanged",
+}
 
 
 def show_estimate(

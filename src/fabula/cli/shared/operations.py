@@ -56,6 +56,10 @@ def make_commands(group: str) -> list[click.Command]:
 
 def make_command(operation: Operation, kind: type[Command] = Command, **more: Any) -> click.Command:
     """Return the command of an operation; `more` is what its kind of command takes."""
+    if operation.is_work:
+        from fabula.cli.shared.building import make_work_command
+
+        return make_work_command(operation)
 
     def run(
         settings: Settings,
@@ -101,7 +105,7 @@ def make_command(operation: Operation, kind: type[Command] = Command, **more: An
     command = settings_flags(*(name for name in names if name not in several))(run)
     for option in (
         *_list_options(operation, suffixes),
-        *(_make_option(operation, parameter) for parameter in reversed(typed)),
+        *(make_option(operation, parameter) for parameter in reversed(typed)),
     ):
         command = option(command)
     name, about = operation.command.split()[-1], operation.description
@@ -142,7 +146,8 @@ def _check_suffix(out: Path | None, suffixes: Sequence[str]) -> str:
     return out.suffix.lower() if out else ""
 
 
-def _make_option(operation: Operation, parameter: Parameter) -> Any:
+def make_option(operation: Operation, parameter: Parameter) -> Any:
+    """Return the option or the argument of a parameter."""
     about = parameter.field.description or ""
     if parameter.name in operation.positional:
         if operation.has_confirmation and parameter.name == operation.positional[-1]:

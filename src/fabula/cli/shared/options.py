@@ -56,6 +56,11 @@ SPENDING = (
 )
 WRITING = (*MODELS, *SPENDING, *SHORT)
 """What graphs are built with, of texts that are there."""
+EMBEDDING = (
+    *("base_url", "embedding_model", "embedding_query_prefix", "embedding_passage_prefix"),
+    *("embedding_batch", "concurrency", "timeout", "attempts", "cache", "cache_folder"),
+)
+"""What texts that are there are embedded with."""
 BUILDING = (*WRITING, "max_file_mb", "fetch", "graphs", "chunk_tokens")
 QUESTION = tuple(option.setting for option in query_options().values() if option.setting)
 """The settings that give the options of a question their defaults."""

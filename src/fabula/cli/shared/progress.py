@@ -26,7 +26,7 @@ from fabula.text.nouns import count_noun
 if TYPE_CHECKING:
     from fabula.build.outcome import Outcome
 
-RETRY_COMMAND = "`fabula ingest --retry`"
+RETRY_COMMAND = "`fabula retry`"
 """The command that fills gaps."""
 INDENT = " " * 11
 """What stands before more lines on an outcome."""
@@ -43,11 +43,27 @@ def outcome_line(outcome: Outcome) -> str:
         return f"unchanged  {name}: {outcome.title} is up to date"
     if outcome.status == "waiting":
         return f"waiting    {name}: for batches of model calls"
-    counts = ", ".join(count_noun(number, kind) for kind, number in outcome.counts.items())
-    parts = [counts, describe_usage(outcome.usage), f"{outcome.seconds:.1f} s", *outcome.notes]
+    if outcome.status == "removed":
+        return f"removed    {describe_subject(outcome)}"
+    parts = [
+        describe_counts(outcome),
+        describe_usage(outcome.usage),
+        f"{outcome.seconds:.1f} s",
+        *outcome.notes,
+    ]
     if outcome.gaps:
         parts += [describe_gaps(outcome.gaps), f"{RETRY_COMMAND} asks again"]
     return f"{outcome.status:<9}  {outcome.title}: {'; '.join(filter(None, parts))}"
+
+
+def describe_counts(outcome: Outcome) -> str:
+    """Return in words how many nodes of each kind were made, or are concerned."""
+    return ", ".join(count_noun(number, kind) for kind, number in outcome.counts.items())
+
+
+def describe_subject(outcome: Outcome) -> str:
+    """Return the collection that work is about, and what it has."""
+    return f"collection {outcome.title!r}: {describe_counts(outcome)}"
 
 
 def show_reading(outcome: Outcome) -> None:

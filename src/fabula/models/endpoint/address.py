@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -121,18 +120,6 @@ def normalize_url(url: str | None) -> str:
         query = "&".join(filter(None, [query, f"{_PUBLIC_PARAMETER}={version}"]))
     netloc = f"{user}{at}{host}"
     return urlunsplit(parts._replace(netloc=netloc, path=path, query=query)).rstrip("/")
-
-
-def is_on_loopback(url: str) -> bool:
-    """Return whether a URL, of any scheme, names this machine by an address that no other reaches.
-
-    One that can't be read names another machine.
-    """
-    try:
-        host = urlsplit(url).hostname or ""
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def redact_url(url: str) -> str:

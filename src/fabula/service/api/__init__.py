@@ -9,7 +9,6 @@ from fastapi import APIRouter
 from fabula.service.api import (
     annotation_layers,
     asking,
-    collections,
     documents,
     jobs,
     operations,
@@ -18,7 +17,6 @@ from fabula.service.api import (
 )
 
 ROUTERS = (
-    collections.router,
     documents.router,
     uploads.router,
     asking.router,

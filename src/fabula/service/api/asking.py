@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Body, Request
 from fastapi.responses import JSONResponse, Response
 
+from fabula.ask.query import Query
 from fabula.jobs.idempotency import Idempotency
 from fabula.models.stop import Stop
+from fabula.operations.kit import find_operation
 from fabula.operations.shown_answer import ShownAnswer, format_json
 from fabula.service.core import asking
-from fabula.service.core.asking import Question, QuestionAcross
+from fabula.service.core.asking import Question
 from fabula.service.core.errors import Problem
 from fabula.service.http.dependencies import FilledCollection, Reader, State
 from fabula.service.http.parameters import Key
 from fabula.service.http.route_rules import declare
 from fabula.service.http.streams import MEDIA_TYPE, EventStream, accepts, run_while_connected
 
+Across: Any = find_operation("query.across").body
 LINKED_DATA = "application/ld+json"
 router = APIRouter(tags=["asking"])
 
@@ -92,7 +96,7 @@ async def ask(
 )
 @declare(is_question=True)
 async def ask_across(
-    request: Request, state: State, caller: Reader, question: QuestionAcross
+    request: Request, state: State, caller: Reader, question: Annotated[Across, Body()]
 ) -> Response:
     """Return an answer that is written from the passages of several collections, merged by rank.
 
@@ -102,8 +106,10 @@ async def ask_across(
     stop = Stop()
 
     def begin() -> asking.Answering:
-        among = state.collections(question.collections, caller)
-        return asking.Answering(state.asker(caller, stop), among, question, is_across=True)
+        values = question.model_dump(exclude_defaults=True)
+        among = state.collections(values.pop("collections", ()), caller)
+        query = Query.of(values.pop("question"), among[0].settings, **values)
+        return asking.Answering(state.asker(caller, stop), among, query, is_across=True)
 
     answering = await run_while_connected(request, begin, stop.set, state.question_threads)
     return await _respond(request, state, answering)

@@ -10,11 +10,15 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi import Path as InPath
-from pydantic import ConfigDict, create_model
 
 from fabula.jobs.callers import Caller, Role
+from fabula.jobs.estimates import Estimate
+from fabula.jobs.idempotency import Idempotency
+from fabula.library.collection import Collection
 from fabula.models.stop import Stop
 from fabula.operations.kit import Operation, Parameter, find_operations
+from fabula.operations.shown_answer import format_json
+from fabula.service.api.jobs import respond_accepted
 from fabula.service.http.dependencies import (
     Admin,
     AdminOfAll,
@@ -26,12 +30,14 @@ from fabula.service.http.dependencies import (
 )
 from fabula.service.http.etags import respond_with_etag
 from fabula.service.http.files import send_file
+from fabula.service.http.parameters import Key
 from fabula.service.http.route_rules import declare
 from fabula.service.http.streams import accepts, run_while_connected
 from fabula.service.state import ServiceState
 
 CALLERS: Mapping[Role, Any] = {"read": Reader, "write": Writer, "admin": Admin}
 BODY, JSON = "body", "application/json"
+DryRun = Annotated[bool, Query(description="only say what it would do and cost")]
 NO_CONTENT = 204
 """The status of a response without the result."""
 
@@ -55,7 +61,7 @@ def make_router() -> APIRouter:
             methods=[operation.method],
             status_code=operation.status,
             response_model=None if has_no_json else operation.result,
-            responses={202: {"model": operation.result}} if operation.starts_job else None,
+            responses=_describe_responses(operation),
             summary=operation.summary,
             description=operation.description,
             tags=[operation.group.lower()],
@@ -76,6 +82,8 @@ def _make_endpoint(operation: Operation) -> Callable[..., Any]:
     ) -> Any:
         if body := values.pop(BODY, None):
             values |= body.model_dump()
+        if operation.is_work:
+            return _begin(request, service_state, caller, operation, collection, values)
         result = service_state.run_operation(caller, operation, collection, values, stop)
         if operation.starts_job and result.job:
             response.status_code = 202
@@ -93,6 +101,32 @@ def _make_endpoint(operation: Operation) -> Callable[..., Any]:
     made.__name__ = operation.function.__name__
     endpoint: Callable[..., Any] = made
     return endpoint
+
+
+def _describe_responses(operation: Operation) -> dict[int | str, dict[str, Any]] | None:
+    """Return the OpenAPI description of the responses that are not usual."""
+    if operation.is_work:
+        return {200: {"model": Estimate, "description": "With dry_run: what it would do and cost."}}
+    return {202: {"model": operation.result}} if operation.starts_job else None
+
+
+def _begin(
+    request: Request,
+    state: ServiceState,
+    caller: Caller,
+    operation: Operation,
+    collection: Collection,
+    values: dict[str, Any],
+) -> Response:
+    """Start the job that does some work, or return the estimate of it."""
+    is_estimate, key = values.pop("dry_run"), values.pop("key")
+    if is_estimate:
+        expected = state.estimate_work(caller, operation, collection, values)
+        return Response(format_json(expected), media_type=JSON)
+    idempotency = Idempotency.of(key, caller, request.url.path, repr(sorted(values.items())))
+    return respond_accepted(
+        state.run_operation(caller, operation, collection, values, idempotency=idempotency)
+    )
 
 
 def _make_signature(operation: Operation) -> inspect.Signature:
@@ -119,11 +153,12 @@ def _make_signature(operation: Operation) -> inspect.Signature:
         declared |= {each.name: _describe(each, Query) for each in others}
         defaults = {each.name: each.default for each in others if not each.is_required}
     else:
-        values: dict[str, Any] = {each.name: (each.annotation, each.default) for each in others}
-        body = create_model(operation.name, __config__=ConfigDict(extra="forbid"), **values)
-        declared[BODY] = Annotated[body, Body()]
+        declared[BODY] = Annotated[operation.body, Body()]
         if not any(each.is_required for each in others):
-            defaults[BODY] = body()
+            defaults[BODY] = operation.body()
+    if operation.is_work:
+        declared |= {"dry_run": DryRun, "key": Key}
+        defaults |= {"dry_run": False, "key": None}
     return inspect.Signature(
         [
             inspect.Parameter(

@@ -1,11 +1,8 @@
-"""Starting jobs: add documents, estimate their cost, build graphs, fill gaps, embed again."""
+"""Add documents, as files that arrive with the request or as a text, or estimate their cost."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from anyio import to_thread
 from fastapi import APIRouter, Query, Request
@@ -13,31 +10,15 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from fabula.jobs.estimates import Estimate
 from fabula.jobs.idempotency import Idempotency
 from fabula.jobs.job import Item, Job
-from fabula.jobs.start import (
-    Estimate,
-    IngestOptions,
-    begin_build,
-    begin_ingest,
-    begin_retry,
-    estimate,
-    estimate_build,
-    estimate_reembed,
-    text_item,
-)
+from fabula.jobs.start import IngestOptions, begin_ingest, estimate, text_item
 from fabula.jobs.uploads import Upload, label
-from fabula.models.usage import Usage
 from fabula.operations.shown_answer import format_json
 from fabula.service.api.jobs import respond_accepted
 from fabula.service.core.errors import Problem
-from fabula.service.http.dependencies import (
-    Caller,
-    FilledCollection,
-    State,
-    VisibleCollection,
-    Writer,
-)
+from fabula.service.http.dependencies import Caller, State, VisibleCollection, Writer
 from fabula.service.http.multipart import MEDIA_TYPE, Body
 from fabula.service.http.parameters import Key
 from fabula.service.http.route_rules import declare
@@ -80,93 +61,6 @@ class NewDocuments(BaseModel):
     uploads: list[UploadedFile] = Field(default_factory=list, max_length=2000)
 
 
-class BuildRequest(BaseModel):
-    """A graph to build: of all documents, of those given by id, title or file name, or of the
-    collection itself.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    graphs: list[str] = Field(
-        [], max_length=1, description="the name of the graph; one for each job"
-    )
-    documents: list[str] = Field(default_factory=list, max_length=2000)
-    rebuild: bool = False
-    batch: bool = Field(False, description="ask models by batches: half the price, within a day")
-
-    @property
-    def name(self) -> str:
-        """The name of the graph. Raises Problem unless the request names exactly one."""
-        if len(self.graphs) != 1:
-            raise Problem('Name one graph to build, as {"graphs": ["entities"]}.')
-        return self.graphs[0]
-
-
-@dataclass(frozen=True)
-class DocumentEstimate:
-    """The expected result and usage of a document.
-
-    `left_out` is how many characters of the file are not in its text, by kind, and `warnings` say
-    what was wrong with the file.
-    """
-
-    source: str
-    status: str
-    document: str
-    title: str
-    counts: dict[str, int]
-    usage: Mapping[str, Usage]
-    left_out: dict[str, int]
-    warnings: list[str]
-    error: str
-
-
-@dataclass(frozen=True)
-class JobEstimate:
-    """The expected cost of documents.
-
-    It is an estimate, because the length of the models' replies is not known before. `money` is in
-    US dollars, as far as prices are known, null if no price is; `unpriced` are the other models.
-    `uploads` are the files, which a later request may name within 24 hours.
-    """
-
-    items: Sequence[DocumentEstimate]
-    usage: Mapping[str, Usage]
-    calls: int
-    tokens: int
-    money: float | None
-    unpriced: Sequence[str]
-    uploads: Sequence[Upload]
-
-    @classmethod
-    def of(cls, expected: Estimate, uploads: Sequence[Upload]) -> Self:
-        """Return the view of an estimate and its files."""
-        items = [
-            DocumentEstimate(
-                source=outcome.source,
-                status=outcome.status,
-                document=outcome.document,
-                title=outcome.title,
-                counts=dict(outcome.counts),
-                usage=outcome.steps,
-                left_out=dict(outcome.left_out),
-                warnings=list(outcome.warnings),
-                error=str(outcome.error or ""),
-            )
-            for outcome in expected.outcomes
-        ]
-        steps = expected.usage.values()
-        return cls(
-            items=items,
-            usage=expected.usage,
-            calls=sum(step.calls for step in steps),
-            tokens=sum(step.prompt_tokens + step.completion_tokens for step in steps),
-            money=expected.money,
-            unpriced=expected.unpriced,
-            uploads=uploads,
-        )
-
-
 def _describe_text() -> dict[str, Any]:
     """Return the schema of NewDocuments without references, which OpenAPI can't resolve here."""
     schema = NewDocuments.model_json_schema()
@@ -204,7 +98,7 @@ that reads the body while it arrives."""
     summary="Add documents",
     response_model=Job,
     openapi_extra=BODY,
-    responses={200: {"model": JobEstimate, "description": "With dry_run: the expected cost."}},
+    responses={200: {"model": Estimate, "description": "With dry_run: the expected cost."}},
 )
 @declare(takes_files=True)
 async def add_documents(
@@ -221,7 +115,9 @@ async def add_documents(
     """Start a job that reads files or a text, and builds their graphs.
 
     A file with the name of a document replaces that document, unless it is the same file. ZIP
-    archives are unpacked. Send several files in one form.
+    archives are unpacked. Send several files in one form. With `dry_run` the cost is estimated, and
+    the files are stored for 24 hours: the request that adds them then names them in `uploads`, and
+    need not send them again.
     """
     items, uploads, body_graphs = await _receive(request, state, caller)
     choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild, batch)
@@ -229,128 +125,15 @@ async def add_documents(
 
     def answer() -> Response:
         if dry_run:
-            with state.large_task_limit.hold(caller.id):
-                view = JobEstimate.of(estimate(state.uploads, collection, items, choice), uploads)
-            return Response(format_json(view), media_type="application/json")
+            state.uploads.lend(caller, uploads)
+            with state.large_task_limit.hold(caller.id, "an estimate"):
+                expected = estimate(state.uploads, collection, items, choice, files=uploads)
+            return Response(format_json(expected), media_type="application/json")
         return respond_accepted(
             begin_ingest(state.jobs, caller, collection, items, choice, idempotency)
         )
 
     return await to_thread.run_sync(answer)
-
-
-@router.post(
-    "/collections/{collection}/estimate",
-    summary="Estimate the cost of documents",
-    openapi_extra=BODY,
-)
-@declare(takes_files=True)
-async def estimate_documents(
-    request: Request,
-    state: State,
-    collection: VisibleCollection,
-    caller: Writer,
-    graphs: Graphs = None,
-    rebuild: bool = False,
-    batch: Batch = False,
-) -> JobEstimate:
-    """Estimate the cost of documents, and store the files for 24 hours.
-
-    The request that adds them then names them in `uploads`, and need not send them again.
-    """
-    items, uploads, body_graphs = await _receive(request, state, caller)
-    choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild, batch)
-
-    def answer() -> JobEstimate:
-        state.uploads.lend(caller, uploads)
-        with state.large_task_limit.hold(caller.id):
-            return JobEstimate.of(estimate(state.uploads, collection, items, choice), uploads)
-
-    return await to_thread.run_sync(answer)
-
-
-@router.post(
-    "/collections/{collection}/build",
-    status_code=202,
-    summary="Build a graph",
-    response_model=Job,
-    responses={200: {"model": JobEstimate, "description": "With dry_run: the expected cost."}},
-)
-def build(
-    request: Request,
-    state: State,
-    collection: FilledCollection,
-    caller: Writer,
-    body: BuildRequest,
-    dry_run: bool = False,
-    key: Key = None,
-) -> Response:
-    """Start a job that builds a graph of documents that are already there."""
-    if dry_run:
-        with state.large_task_limit.hold(caller.id):
-            expected = estimate_build(
-                collection, body.name, body.documents, rebuild=body.rebuild, batch=body.batch
-            )
-        view = JobEstimate.of(expected, [])
-        return Response(format_json(view), media_type="application/json")
-    content = body.model_dump(exclude={"graphs"}) | {"graph": body.name}
-    idempotency = Idempotency.of(key, caller, request.url.path, json.dumps(content, sort_keys=True))
-    return respond_accepted(
-        begin_build(
-            state.jobs,
-            caller,
-            collection,
-            body.name,
-            body.documents,
-            rebuild=body.rebuild,
-            batch=body.batch,
-            idempotency=idempotency,
-        )
-    )
-
-
-@router.post(
-    "/collections/{collection}/retry",
-    status_code=202,
-    summary="Fill gaps",
-    response_model=Job,
-)
-def retry(
-    request: Request,
-    state: State,
-    collection: FilledCollection,
-    caller: Writer,
-    batch: Batch = False,
-    key: Key = None,
-) -> Response:
-    """Start a job that asks models again for the replies that are missing."""
-    idempotency = Idempotency.of(key, caller, request.url.path, "batch" if batch else "")
-    return respond_accepted(
-        begin_retry(state.jobs, caller, collection, batch=batch, idempotency=idempotency)
-    )
-
-
-@router.post(
-    "/collections/{collection}/reembed",
-    status_code=202,
-    summary="Recompute embeddings",
-    response_model=Job,
-    responses={200: {"model": JobEstimate, "description": "With dry_run: the expected cost."}},
-)
-def reembed(
-    request: Request,
-    state: State,
-    collection: FilledCollection,
-    caller: Writer,
-    dry_run: bool = False,
-    key: Key = None,
-) -> Response:
-    """Start a job that embeds the collection with the embedding model of the settings."""
-    if dry_run:
-        view = JobEstimate.of(estimate_reembed(collection), [])
-        return Response(format_json(view), media_type="application/json")
-    idempotency = Idempotency.of(key, caller, request.url.path, "")
-    return respond_accepted(state.jobs.add(caller, collection.name, "reembed", [], {}, idempotency))
 
 
 async def _receive(

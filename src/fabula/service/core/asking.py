@@ -10,18 +10,18 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fabula.ask.query import Query, query_options
+from fabula.ask.query import Query
 from fabula.ask.scope import AskedTurn
 from fabula.errors import FabulaError, Forbidden, first_problem
 from fabula.export.citations import citations_json, cite_quotes
 from fabula.library.collection import Collection
-from fabula.operations.asking import OPTIONS, BegunAnswer, Name
+from fabula.operations.asking import BegunAnswer
 from fabula.operations.conversations import begin_conversation
-from fabula.operations.kit import Asker
+from fabula.operations.kit import Asker, find_operation
 from fabula.operations.shown_answer import (
     ShownAnswer,
     ShownPassage,
@@ -47,24 +47,22 @@ NOT_SAVED = (
 )
 
 
-def _options_model() -> type[BaseModel]:
-    """Return a model with the options of a `Query`; each may be left out."""
-    fields = {each.name: (each.annotation, each.default) for each in OPTIONS}
-    config = ConfigDict(frozen=True, extra="forbid")
-    made: type[BaseModel] = create_model("Options", __config__=config, **cast(Any, fields))
-    return made
-
-
 if TYPE_CHECKING:  # a type checker cannot follow a model that is made at run time
-    Options = BaseModel
+
+    class Asked(BaseModel):
+        """The question, and the options of one."""
+
+        question: str
+
 else:
-    Options = _options_model()
+    Asked = find_operation("query.ask").body
 
 
-class Question(Options):
+class Question(Asked):
     """A question, and how it is asked; what is left out is as the settings say."""
 
-    question: str = Field(min_length=1, max_length=20_000)
+    model_config = ConfigDict(frozen=True)
+
     conversation: str | None = Field(
         None,
         max_length=64,
@@ -80,26 +78,14 @@ class Question(Options):
         except ValidationError as error:
             raise errors.Problem(f"That can't be asked: {first_problem(error)}.") from error
 
-    def query(self, collection: Collection) -> Query:
-        """Convert to a library `Query`. Raises FabulaError for what can't be asked."""
-        own = self.model_dump(include={*query_options()}, exclude_defaults=True)
-        return Query.of(self.question, collection.settings, **own)
-
-
-class QuestionAcross(Question):
-    """A question to several collections, whose passages are merged by rank."""
-
-    collections: list[Name] = Field(
-        [], max_length=100, description="their names; empty for all that your key may see"
-    )
+    @property
+    def options(self) -> dict[str, Any]:
+        """How it is asked, as far as that was said."""
+        return self.model_dump(exclude={"question", "conversation", "note"}, exclude_defaults=True)
 
     def query(self, collection: Collection) -> Query:
         """Convert to a library `Query`. Raises FabulaError for what can't be asked."""
-        if self.conversation is not None:
-            raise errors.Problem(
-                "A conversation belongs to one collection: leave it out to ask several."
-            )
-        return super().query(collection)
+        return Query.of(self.question, collection.settings, **self.options)
 
 
 def ask(
@@ -125,12 +111,12 @@ def ask(
     Raises:
         NotFound: The caller has no such conversation.
     """
+    # Made first, so that an invalid question does not become a turn.
+    query = question.query(collection)
     if question.conversation is None:
-        return Answering(asker, [collection], question)
+        return Answering(asker, [collection], query)
     if asker.is_visitor:
         raise Forbidden("Conversations are kept for those who have signed in: ask without one.")
-    # Checked first, so that an invalid question does not become a turn.
-    question.query(collection)
     caller, turn, before = asker.caller, "", None
     known = conversations.find_answer(collection.name, idempotency) if idempotency else None
     if isinstance(known, ShownAnswer):
@@ -143,27 +129,23 @@ def ask(
         conversation = begin_conversation(collection, asker=asker).id
     else:
         conversation = question.conversation
-    question = question.model_copy(update={"conversation": conversation})
     try:
         history = conversations.history(caller, collection.name, conversation, before=before)
         if not turn:
-            options = question.model_dump(
-                exclude={"question", "conversation", "note"}, exclude_defaults=True
-            )
             turn = conversations.begin_turn(
                 caller,
                 collection.name,
                 conversation,
                 question.question,
-                options,
+                question.options,
                 question.note,
                 idempotency,
             )
-        saved = SavedTurn(conversations, collection.name, turn)
-        return Answering(asker, [collection], question, history=history, turn=saved)
+        saved = SavedTurn(conversations, collection.name, conversation, turn)
+        return Answering(asker, [collection], query, history=history, turn=saved)
     except BaseException:
         if turn:
-            SavedTurn(conversations, collection.name, turn).drop()
+            SavedTurn(conversations, collection.name, conversation, turn).drop()
         raise
 
 
@@ -179,6 +161,7 @@ class SavedTurn:
 
     conversations: Conversations
     collection: str
+    conversation: str
     id: str
 
     def save(self, view: ShownAnswer, *, left: bool) -> bool:
@@ -202,13 +185,17 @@ class Answering:
         self,
         asker: Asker,
         collections: Sequence[Collection],
-        question: Question,
+        query: Query,
         *,
         is_across: bool = False,
         history: Sequence[AskedTurn] = (),
         turn: SavedTurn | None = None,
     ) -> None:
-        self._question, self._turn = question, turn
+        self._turn = turn
+        self._place_in_conversation = {
+            "conversation": turn and turn.conversation,
+            "turn": turn and turn.id,
+        }
         self._is_closed = False
         self._ending = threading.Lock()
         self._is_ended = False
@@ -216,7 +203,6 @@ class Answering:
         """Whether the whole answer of the model was read."""
         self._is_saved: bool | None = None
         self._view: ShownAnswer | None = None
-        query = question.query(collections[0])
         self._begun = BegunAnswer(asker, query, collections, is_across=is_across, history=history)
 
     def events(self) -> Iterator[Event]:
@@ -233,8 +219,7 @@ class Answering:
             "document": stream.scope.document,
             "place": limited_place(stream.scope),
             "note": stream.note,
-            "conversation": self._question.conversation,
-            "turn": self._turn and self._turn.id,
+            **self._place_in_conversation,
         }
         yield "retrieval", retrieval | begun.about_collections
         yield "passages", {"context": [*map(ShownPassage.of, stream.context)]}
@@ -287,8 +272,7 @@ class Answering:
     def _answer_view(self) -> ShownAnswer:
         """Return the answer after its end: the same for the reader and for the turn."""
         if self._view is None:
-            turn = self._turn and self._turn.id
-            self._view = self._begun.show(conversation=self._question.conversation, turn=turn)
+            self._view = self._begun.show(**self._place_in_conversation)
         return self._view
 
     def _end(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter, deque
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -61,23 +61,34 @@ class ConcurrencyLimit:
 
     def __init__(self, maximum: int, what: str) -> None:
         self._maximum, self._what = maximum, what
-        self._under_way: Counter[str] = Counter()
+        self._under_way: defaultdict[str, list[str]] = defaultdict(list)
         self._lock = threading.Lock()
 
     @contextmanager
-    def hold(self, name: str) -> Iterator[None]:
-        """Count a request while the block runs. Raises TooManyRequests if there are too many."""
+    def hold(self, name: str, task: str = "") -> Iterator[None]:
+        """Count a request while the block runs.
+
+        Args:
+            name: Who sent it.
+            task: What it does, for the message to one that is refused meanwhile.
+
+        Raises:
+            TooManyRequests: There are too many.
+        """
         with self._lock:
-            if self._under_way[name] >= self._maximum:
+            if len(under_way := self._under_way[name]) >= self._maximum:
+                tasks = ", ".join(filter(None, under_way))
                 raise TooManyRequests(
-                    f"At most {self._maximum} {self._what} of one key at once.", 1
+                    f"At most {self._maximum} {self._what} of one key at once."
+                    + (f" Under way: {tasks}." if tasks else ""),
+                    1,
                 )
-            self._under_way[name] += 1
+            under_way.append(task)
         try:
             yield
         finally:
             with self._lock:
-                self._under_way[name] -= 1
+                self._under_way[name].remove(task)
                 if not self._under_way[name]:
                     del self._under_way[name]
 

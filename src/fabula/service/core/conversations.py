@@ -79,10 +79,6 @@ class Conversations:
             raise unknown_conversation(id)
         return [_asked_turn(row) for row in rows[0]["turns"]]
 
-    def forget(self, collection: str) -> None:
-        """Delete all conversations about a collection, which is being removed."""
-        self._app.connect().rows("service/clear_conversations", collection=collection)
-
     def find_answer(
         self, collection: str, idempotency: Idempotency
     ) -> ShownAnswer | Retaken | None:

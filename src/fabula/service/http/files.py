@@ -52,9 +52,9 @@ def send_file(state: ServiceState, caller: Caller, file: FileResult) -> Response
     It is complete before the response begins, so that an error still gets its own status.
 
     Raises:
-        TooManyRequests: The caller has too many exports and estimates under way.
+        TooManyRequests: The caller has too many large tasks under way.
     """
-    with state.large_task_limit.hold(caller.id), _folder() as folder:
+    with state.large_task_limit.hold(caller.id, "an export"), _folder() as folder:
         name, media, written = file.name, file.media_type, folder / "written"
         written.mkdir()
         file.write(written / name)

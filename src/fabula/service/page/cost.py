@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import Response
 
-from fabula.jobs.start import Estimate, cost_by_batches
+from fabula.jobs.estimates import Estimate, cost_by_batches
 from fabula.library.collection import Collection
 from fabula.service.http.dependencies import Caller
 from fabula.service.page.rendering import show
@@ -27,18 +27,18 @@ def show_cost(
 
     `values` are the further ones of the template, which lists them.
     """
-    usage = expected.usage.values()
-    calls = sum(step.calls for step in usage)
     asks_chat_model = values["work"] != "reembed"
     values |= {
         "collection": collection.name,
         "once": uuid.uuid4().hex,
-        "calls": calls,
-        "tokens": sum(step.prompt_tokens + step.completion_tokens for step in usage),
+        "calls": expected.calls,
+        "tokens": expected.tokens,
         "money": expected.money,
         "unpriced": expected.unpriced,
         "left": state.ledger.tokens_left(caller),
-        "batch_cost": cost_by_batches(collection, expected) if asks_chat_model and calls else None,
+        "batch_cost": cost_by_batches(collection, expected)
+        if asks_chat_model and expected.calls
+        else None,
         "is_offline": asks_chat_model and collection.settings.offline,
     }
     return show(request, "cost.html", values)

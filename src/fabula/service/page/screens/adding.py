@@ -21,10 +21,10 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fabula.config.settings import OFFLINE
 from fabula.errors import LoadError, SpaceError
 from fabula.graph.installed import graphs as installed_graphs
+from fabula.jobs.estimates import Estimate
 from fabula.jobs.idempotency import Idempotency
 from fabula.jobs.job import Item
 from fabula.jobs.start import (
-    Estimate,
     IngestOptions,
     begin_ingest,
     estimate,
@@ -36,7 +36,7 @@ from fabula.jobs.uploads import Upload, label
 from fabula.library.collection import Collection
 from fabula.load import SUFFIXES, readable_suffixes
 from fabula.load.left_out import describe as describe_left_out
-from fabula.models.usage import sum_usage
+from fabula.models.usage import Usage, sum_usage
 from fabula.operations.choices import lacks_model, title_of
 from fabula.service.core.errors import Problem, status_of
 from fabula.service.http.addresses import address
@@ -168,14 +168,14 @@ def add(
     size = sum(path.stat().st_size for path in paths)
     reader = BatchReader(state, collection.name, keeps_documents=size <= MAX_BYTES_PER_GRAPH)
     try:
-        with state.large_task_limit.hold(caller.id):
+        with state.large_task_limit.hold(caller.id, "an estimate"):
             total = estimate(state.uploads, collection, items, choice, reader)
             rows = _graph_rows(state, collection, items, names, reader)
     except SpaceError as error:
         # Whoever has no shell needs a way on: the screen that embeds the collection again.
         values["reason"] = error.message
         return show(request, "add.html", values, status_of(error))
-    count = sum(book.status not in ("failed", "skipped") for book in total.outcomes)
+    count = sum(book.status not in ("failed", "skipped") for book in total.items)
     estimated = ",".join(row["name"] for row in rows if row["on"])
     return show_cost(
         request,
@@ -190,7 +190,7 @@ def add(
         books=_books(total, reader),
         more=max(0, len(items) - MAX_DETAILED),
         count=count,
-        failed=sum(book.status == "failed" for book in total.outcomes),
+        failed=sum(book.status == "failed" for book in total.items),
         lack_model=[name for name in installed_graphs() if lacks_model(collection, name)],
         graphs=rows,
         changed=changed,
@@ -313,12 +313,12 @@ def _items(state: ServiceState, caller: Caller, batch: str) -> list[Item]:
 
 def _books(total: Estimate, reader: BatchReader) -> list[BookEstimate]:
     books = []
-    for number, outcome in enumerate(total.outcomes):
+    for number, outcome in enumerate(total.items):
         chapters: int | None = None
         title, author, language = outcome.title, "", ""
         if number < MAX_DETAILED and outcome.source in reader.facts:
             title, author, language, chapters = reader.facts[outcome.source]
-        usage = outcome.usage
+        usage = sum(outcome.usage.values(), Usage())
         books.append(
             BookEstimate(
                 source=outcome.source.removeprefix(f"{SOURCE_FOLDER}/"),
@@ -329,7 +329,7 @@ def _books(total: Estimate, reader: BatchReader) -> list[BookEstimate]:
                 chapters=chapters,
                 tokens=usage.prompt_tokens + usage.completion_tokens,
                 calls=usage.calls,
-                error=str(outcome.error or ""),
+                error=outcome.error,
                 left_out=describe_left_out(outcome.left_out),
                 warnings=outcome.warnings,
                 is_guessed=outcome.status not in ("failed", "skipped")

@@ -18,15 +18,6 @@ from fabula.graph.entries import Entry
 from fabula.graph.hits import Filters
 from fabula.graph.installed import graph, graphs
 from fabula.jobs.idempotency import Idempotency
-from fabula.jobs.job import Job
-from fabula.jobs.start import (
-    Estimate,
-    begin_build,
-    begin_retry,
-    estimate_build,
-    estimate_reembed,
-    estimate_retry,
-)
 from fabula.library.collection import Collection
 from fabula.load.left_out import describe as describe_left_out
 from fabula.models.prefixes import split_space_name
@@ -153,7 +144,7 @@ def remove_collection(
         values = _removal_of_all(collection)
         values["reason"] = "That is not the name of this collection: nothing was removed."
         return show(request, "confirm.html", values, 400)
-    job = state.jobs.add(caller, collection.name, "remove", [], {})
+    job = state.run_operation(caller, find_operation("remove-collection"), collection, {})
     return RedirectResponse(address("jobs", job.id), 303)
 
 
@@ -245,8 +236,8 @@ def show_work(
 ) -> Response:
     """Say what a job would ask of models and cost, before it begins."""
     entry = document_of(collection, document) if document else None
-    with state.large_task_limit.hold(caller.id):
-        expected = _estimate(collection, entry, work, name, rebuild=rebuild)
+    values = _work_values(entry, work, name, rebuild=rebuild)
+    expected = state.estimate_work(caller, find_operation(work), collection, values)
     return show_cost(
         request,
         state,
@@ -257,9 +248,9 @@ def show_work(
         document=entry,
         graph=graph(name) if work == "build" else None,
         rebuild=rebuild,
-        outcomes=[each for each in expected.outcomes if each.error][:20],
-        unchanged=bool(expected.outcomes)
-        and all(each.status == "unchanged" for each in expected.outcomes),
+        outcomes=[each for each in expected.items if each.error][:20],
+        unchanged=bool(expected.items)
+        and all(each.status == "unchanged" for each in expected.items),
         embeds_by=collection.settings.embedding_model,
         hidden={"name": name, "rebuild": str(rebuild).lower()},
         action=_manage_address(collection, entry, work),
@@ -286,9 +277,9 @@ def begin(
     # What was chosen is a part of the key: another choice after "Back" is another job.
     choice = f"{once} {name} {rebuild} {by_batch}"
     key = Idempotency.of(choice, caller, request.url.path, "") if once else None
-    job = _begin(
-        state, caller, collection, entry, work, name, rebuild=rebuild, batch=by_batch, key=key
-    )
+    values = _work_values(entry, work, name, rebuild=rebuild)
+    values |= {"batch": True} if by_batch else {}
+    job = state.run_operation(caller, find_operation(work), collection, values, idempotency=key)
     return RedirectResponse(address("jobs", job.id), 303)
 
 
@@ -346,47 +337,13 @@ def drop(
     return RedirectResponse(f"{_manage_address(collection, entry)}?done=dropped", 303)
 
 
-def _estimate(
-    collection: Collection, entry: Entry | None, work: Work, name: str, *, rebuild: bool
-) -> Estimate:
+def _work_values(entry: Entry | None, work: Work, name: str, *, rebuild: bool) -> dict[str, Any]:
+    """Return the parameters of the operation that a screen of work is about."""
     if work == "build":
-        return estimate_build(collection, name, [entry.id] if entry else [], rebuild=rebuild)
-    _refuse_document(entry)
-    return estimate_retry(collection) if work == "retry" else estimate_reembed(collection)
-
-
-def _begin(
-    state: ServiceState,
-    caller: Caller,
-    collection: Collection,
-    entry: Entry | None,
-    work: Work,
-    name: str,
-    *,
-    rebuild: bool,
-    batch: bool,
-    key: Idempotency | None,
-) -> Job:
-    if work == "build":
-        return begin_build(
-            state.jobs,
-            caller,
-            collection,
-            name,
-            [entry.id] if entry else [],
-            rebuild=rebuild,
-            batch=batch,
-            idempotency=key,
-        )
-    _refuse_document(entry)
-    if work == "retry":
-        return begin_retry(state.jobs, caller, collection, batch=batch, idempotency=key)
-    return state.jobs.add(caller, collection.name, work, [], {}, key)
-
-
-def _refuse_document(entry: Entry | None) -> None:
+        return {"graph": name, "documents": [entry.id] if entry else [], "rebuild": rebuild}
     if entry is not None:
         raise Problem("This is done for the whole collection, and not for a document.")
+    return {}
 
 
 def _manage_address(collection: Collection, entry: Entry | None, *more: str) -> str:
