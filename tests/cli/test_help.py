@@ -92,7 +92,7 @@ def test_options_come_in_groups_the_common_ones_first() -> None:
 
 def test_no_help_is_longer_than_three_screens() -> None:
     with click.Context(main) as context:
-        names = main.list_commands(context)
+        names = list(main.list_commands(context))
     lengths = {name: len(help_of(name).splitlines()) for name in names}
     assert {name: length for name, length in lengths.items() if length > 60} == {}
 
