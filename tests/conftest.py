@@ -30,7 +30,7 @@ from fabula.server import Address, config
 from fabula.server.private import PrivateServer
 from fabula.store import Store
 from graphs import DIMENSIONS, MODEL
-from isolation import isolate
+from isolation import isolate, name_endpoint
 from reach import opened
 from stories import WINTER
 
@@ -51,6 +51,8 @@ ASIDE = {"own_server", "waits"}
 """Marks of files that need none of the Neo4js that the workers share."""
 STARTING = {"address", "addresses", "kills"}
 """Fixtures that start a Neo4j."""
+SHARED = "shared_library"
+"""The mark of files that read one library, which one worker runs, one after the other."""
 LAYERS = ("nightly", "statement", "journey", "screen", "kill")
 """Marks that say when a test runs, whatever it needs; all but the first: at each change."""
 
@@ -87,7 +89,7 @@ def _layer(item: pytest.Item, touched: Container[str]) -> str:
 
 def _place(item: pytest.Item) -> int:
     # After a change of the schema a server plans every statement anew: all of them at the start.
-    order = ("replans", "long")
+    order = ("replans", SHARED, "long")
     return next((n for n, mark in enumerate(order) if item.get_closest_marker(mark)), len(order))
 
 
@@ -102,17 +104,21 @@ def marks_of(file: str) -> frozenset[str]:
 
 
 class BesideOthers(LoadFileScheduling):  # type: ignore[misc]
-    """Gives a third worker only what needs none of the others' Neo4js.
+    """Gives files that share a library to one worker, and a third only what needs no Neo4j.
 
     Two workers leave a core idle whenever one of them waits; a third Neo4j would take as much CPU
     as that is.
     """
 
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        return SHARED if SHARED in marks_of(str(self.config.rootpath / file)) else file
+
     def _first(self, node: WorkerController) -> str | None:
         """The file that a worker is given next, if there is one."""
         files: list[str] = list(self.workqueue)
         root = self.config.rootpath
-        aside = [file for file in files if ASIDE & marks_of(str(root / file))]
+        aside = [file for file in files if file != SHARED and ASIDE & marks_of(str(root / file))]
         if node.gateway.id == "gw2":
             files = aside
         else:
@@ -266,9 +272,7 @@ def endpoint() -> Iterator[Endpoint]:
 @pytest.fixture
 def online(graph_url: str, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment names a model endpoint and an empty graph."""
-    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setenv("FABULA_CHUNK_TOKENS", "40")
+    name_endpoint(monkeypatch, endpoint)
 
 
 @pytest.fixture

@@ -10,13 +10,14 @@ from fabula.build.driver import Rounds
 from fabula.build.make import make, open_build
 from fabula.build.outcome import SilentProgress
 from fabula.build.values import DocumentPlan, GraphPlan
-from fabula.config.expected_models import ExpectedModels
 from fabula.config.model_factory import ModelFactory
+from fabula.config.recipes import make_recipes
 from fabula.graph import TEXT, Part
 from fabula.graph.method import Graph, Known
 from fabula.graph.parts import chunks_of, known_of
 from fabula.models.counted import Meter
 from fabula.models.parallel import TaskGroup
+from fabula.models.placeholders import DryRun
 from fabula.text.document import Chunk, Document
 
 Parts = Mapping[str, Part]
@@ -38,7 +39,7 @@ def build_parts(
     `previous` are the parts of the document's previous version, to be used again. If `dry`,
     placeholders stand for the models, and `means` are averages over other documents.
     """
-    recipes = models.recipes(document.sha256, graphs)
+    recipes = make_recipes(models.settings, document.sha256, graphs)
     names = [graph.name for graph in graphs]
     chunks = text_chunks(previous[TEXT]) if previous else ()
     plan = DocumentPlan(
@@ -49,7 +50,7 @@ def build_parts(
         graphs=tuple(
             GraphPlan(
                 graph.name,
-                models.graph_options(graph),
+                models.table(graph.name),
                 recipes[graph.name],
                 (*graph.rests_on, *(name for name in graph.uses if name in names)),
                 known_of(previous[graph.name], chunks, means or {})
@@ -61,7 +62,7 @@ def build_parts(
         unchanged={},
     )
     if dry:
-        job, expected = TaskGroup(models.workers), ExpectedModels(models).models
+        job, expected = TaskGroup(models.workers), models.view(dry_run=DryRun()).models
         rounds = Rounds(open_build(plan, expected, meter), job, SilentProgress())
         [built] = rounds.resume(job).outcome
     else:

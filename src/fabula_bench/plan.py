@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.ask.agent import PROMPTS as READING_PROMPTS
-from fabula.config.model_factory import ModelFactory
+from fabula.config.recipes import make_recipes
 from fabula.config.settings import Settings, presets, resolve_name, setting_fields
 from fabula.errors import FabulaError, SettingsError
 from fabula.graph.installed import graph, graphs
@@ -170,7 +170,7 @@ def _plan_system(
     # Graphs can be compared without a model, too: rules build them.
     ask: Ask = "retrieve" if settings.offline and suite.ask != "build" else suite.ask
     # A graph over all texts depends on which they are; graphs of single texts are shared by suites.
-    made_from = ModelFactory(settings).recipes("", with_bases(graphs(), graph_names))
+    made_from = make_recipes(settings, "", with_bases(graphs(), graph_names))
     texts = [text.id for text in data.texts] if suite.data.scope == "collection" else []
     collection = f"bench-{data.name}-{_digest([made_from, texts, version_info()])[:8]}"
     result = {

@@ -22,7 +22,7 @@ from fabula_bench.report.about import Data, Measure, Run, RunQuestion, Stage, Sw
 from fabula_bench.scoring import RunMetrics
 from fabula_bench.suite import Suite
 
-PACKAGES = ("fabula", "neo4j", "numpy", "scikit-learn", "openai", "wordllama", "ragas")
+PACKAGES = ("fabula", "neo4j", "numpy", "scikit-learn", "httpx2", "wordllama", "ragas")
 
 
 class RunRecord:

@@ -42,6 +42,8 @@ class Quotation:
         manner: The verb that it is said with.
         evidence: The words of the text that say who speaks.
         rule: How it is known who speaks: "tag", "turns", "vocative" and others.
+        doubtful: Whether somebody else may well speak.
+        confidence: How likely the speaker is the right one, 0 to 1.
         words: How many words it has.
         speaker_id: The id of the speaker's entity; None without one.
         addressee_id: That of the addressee.
@@ -60,6 +62,8 @@ class Quotation:
     manner: Annotated[str, Hidden]
     evidence: Annotated[str, Column("who speaks is said by")]
     rule: Annotated[str, Column("known by")]
+    doubtful: bool
+    confidence: Annotated[float, Hidden]
     words: Annotated[int, Hidden]
     speaker_id: Annotated[str | None, Hidden]
     addressee_id: Annotated[str | None, Hidden]
@@ -95,6 +99,9 @@ def speech(
     about: Annotated[
         str, Field(max_length=500, description="only quotations with one of these words")
     ] = "",
+    doubtful: Annotated[
+        bool, Field(description="with a speaker or listener: also what is doubtful")
+    ] = False,
     first: First = 0,
     limit: Limit = 100,
 ) -> Quotations:
@@ -116,6 +123,7 @@ def speech(
             speaker=_fold(by),
             addressee=_fold(addressee),
             about=about.lower().split(),
+            doubtful=doubtful,
             limit=ALL_ROWS,
         )
 
@@ -244,10 +252,11 @@ def _fold(name: str) -> str:
 def _make_rows(kind: Callable[..., Any], rows: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     optional = ("speaker_id", "addressee_id", "subject_id", "object_id")
-    return tuple(
-        kind(**{name: row[name] if name in optional else row[name] or "" for name in names})
-        for row in rows
-    )
+
+    def value(row: dict[str, Any], name: str) -> Any:
+        return "" if row[name] is None and name not in optional else row[name]
+
+    return tuple(kind(**{name: value(row, name) for name in names}) for row in rows)
 
 
 def _refuse_unbuilt(

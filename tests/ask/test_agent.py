@@ -15,11 +15,12 @@ from database import connect, wipe
 from endpoint import Endpoint
 from fabula import Fabula
 from fabula.ask.answer import Answer
-from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.config.settings import Settings
 from fabula.errors import SettingsError
 from fabula.graph.trace import Trace
 from fabula.server import Address
 from modelled import build_with_a_model
+from offline import offline_settings
 from reading_model import ReadingModel
 from stories import LIGHTHOUSE, harbour_story
 
@@ -32,17 +33,9 @@ END = ("answer", {"passages": [1]})
 
 
 @pytest.fixture(scope="module")
-def library(address: Address) -> Iterator[Settings]:
+def library(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """How a graph with two stories, built without a model, is reached, and one more collection."""
-    settings = Settings.read(
-        model=OFFLINE,
-        embedding_model=STATIC,
-        neo4j_uri=address.uri,
-        neo4j_username=address.username,
-        neo4j_password=address.password,
-        chunk_tokens=40,
-        cache=False,
-    )
+    settings = offline_settings(address, tmp_path_factory.mktemp("agent"))
     with connect(address) as store:
         wipe(store)
         with Fabula(settings) as fabula:
@@ -56,7 +49,6 @@ def library(address: Address) -> Iterator[Settings]:
         with Fabula(settings.model_copy(update={"collection": "other"})) as fabula:
             fabula.ingest_text("The secret is kept in Toledo.", source="o.txt", title="Secrets")
         yield settings
-        wipe(store)
 
 
 def asking(library: Settings, endpoint: Endpoint, **how: Any) -> Settings:

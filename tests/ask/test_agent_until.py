@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from cases import for_each
-from database import connect, wipe
 from fabula import App
 from fabula.ask.answer import Answer
-from fabula.config.settings import OFFLINE, STATIC
+from fabula.config.settings import STATIC
 from fabula.server import Address
-from modelled import build_with_a_model
 from reading_model import ReadingModel
-from stories import CONVICT
+from served import server_of
+from shared_library import shared_library
 
-GRAPHS = ("aspects", "entities", "episodes", "speech")
+pytestmark = pytest.mark.shared_library
+
 LATER = ("Provis", "PROVIS", "SECRET", "Estella", "Compeyson", "Herbert", "London", "benefactor")
 """Words that the text has only after Part One."""
 CALLS: dict[str, list[tuple[str, dict[str, Any]]]] = {
@@ -55,24 +55,9 @@ CALLS: dict[str, list[tuple[str, dict[str, Any]]]] = {
 @pytest.fixture(scope="module")
 def reach(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """How the graph of the story is reached, built without a model."""
-    folder = tmp_path_factory.mktemp("agent")
-    (folder / "convict.txt").write_text(CONVICT)
-    with connect(address) as store:
-        wipe(store)
-    reach: dict[str, Any] = {
-        "neo4j_uri": address.uri,
-        "neo4j_username": address.username,
-        "neo4j_password": address.password,
-        "home": folder,
-        "chunk_tokens": 40,
-        "embedding_model": STATIC,
-        "cache": False,
-    }
-    with App(model=OFFLINE, **reach) as app:
-        [outcome] = app.collection("story").ingest(folder / "convict.txt", graphs=GRAPHS)
-        assert outcome.error is None
-        build_with_a_model(app.settings, "story")
-    yield reach
+    with shared_library(address, "story"):
+        home = tmp_path_factory.mktemp("agent")
+        yield {**server_of(address), "home": home, "chunk_tokens": 40, "embedding_model": STATIC}
 
 
 def ask(reach: dict[str, Any], model: ReadingModel, until: str) -> Answer:

@@ -10,8 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from cases import for_each
-from database import connect, server_variables, wipe
-from fabula import App
+from database import server_variables
 from fabula.ask.follow_up import (
     SEVERAL_DOCUMENTS,
     UNKNOWN_PRONOUN,
@@ -25,6 +24,7 @@ from fabula.library.collection import Collection
 from fabula.models import Turn
 from fabula.models.offline.guide import refers_back
 from fabula.server import Address
+from offline import offline_app
 from stories import CONVICT
 
 GARDEN = """Title: The Garden
@@ -89,11 +89,7 @@ def test_what_cannot_be_known_is_said() -> None:
 @pytest.fixture(scope="module")
 def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]:
     folder = tmp_path_factory.mktemp("follow")
-    with connect(address) as store:
-        wipe(store)
-    reach: dict[str, Any] = {"neo4j_uri": address.uri, "neo4j_username": address.username}
-    reach |= {"neo4j_password": address.password, "home": folder, "chunk_tokens": 40}
-    with App(model=OFFLINE, embedding_model=STATIC, **reach) as app:
+    with offline_app(address, home=folder) as app:
         books = app.collection("books")
         for name, text in (("convict", CONVICT), ("garden", GARDEN)):
             (folder / f"{name}.txt").write_text(text)

@@ -46,7 +46,6 @@ def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         with Fabula(**method, cache=False) as fabula:
             fabula.ingest(folder)
         yield
-        wipe(store)
 
 
 @pytest.fixture(autouse=True)
@@ -102,6 +101,18 @@ def test_modes_of_one_kind_find_that_kind() -> None:
     for name, kind in (("naive", "chunk"), ("details", "detail")):
         with Fabula(mode=name) as fabula:
             assert {hit.kind for hit in fabula.retrieve(QUESTION)} == {kind}
+
+
+def test_hybrid_searches_extracts_without_a_model_only_where_they_are_named() -> None:
+    with Fabula(mode="hybrid", top_k=60) as fabula:
+        assert {hit.kind for hit in fabula.retrieve(QUESTION)} == {"chunk"}
+        assert {hit.kind for hit in fabula.retrieve(QUESTION, kinds=["chunk", "summary"])} == {
+            "chunk",
+            "summary",
+        }
+        assert {hit.kind for hit in fabula.retrieve(QUESTION, levels=(1, 9))} == {"summary"}
+        plot = fabula.retrieve(QUESTION, aspects=["plot"])
+        assert {(hit.kind, hit.aspect) for hit in plot} == {("summary", "plot")}
 
 
 def test_top_down_keeps_what_its_width_allows() -> None:

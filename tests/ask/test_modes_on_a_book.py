@@ -63,7 +63,6 @@ def shelf(address: Address) -> Iterator[Settings]:
             [outcome] = fabula.ingest(BOOK, graphs=GRAPHS)
         assert outcome.error is None
         yield settings
-        wipe(store)
 
 
 @pytest.mark.journey

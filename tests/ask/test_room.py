@@ -65,7 +65,6 @@ def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         with Fabula(collection="summaries", **shared) as fabula:
             fabula.ingest(two / "one.txt")
         yield
-        wipe(store)
 
 
 @pytest.fixture(autouse=True)

@@ -57,7 +57,6 @@ def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             fabula.ingest(folder)
             put_cast(fabula, "Mill", CAST, TIES)
         yield
-        wipe(store)
 
 
 @pytest.fixture(autouse=True)

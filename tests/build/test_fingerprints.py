@@ -96,7 +96,7 @@ def test_a_reworded_prompt_makes_the_graph_stale_and_ingest_makes_it_anew(
     for module in ("library.collection", "build.outcome"):
         monkeypatch.setattr(f"fabula.{module}.graphs", lambda: installed)
     monkeypatch.setattr("fabula.build.plan.installed_graphs", lambda: installed)
-    monkeypatch.setattr("fabula.config.model_factory.installed", lambda: installed)
+    monkeypatch.setattr("fabula.config.recipes.installed", lambda: installed)
     before, since = text_of(store), len(endpoint.bodies)
     with Fabula(cache=False) as fabula:
         assert fabula.stale(fabula.document("winter")) == {"aspects": ["prompts"]}

@@ -532,8 +532,7 @@ def test_workers_are_sent_no_key_no_address_and_no_password() -> None:
     settings = Settings.read(
         api_key="sk-1", base_url="http://127.0.0.1:9/v1", neo4j_password="secret", concurrency=8
     )
-    with closing(ModelFactory(settings)) as models:
-        sent = models.worker_settings()
+    sent = settings.for_workers()
     assert (sent.api_key, sent.base_url, sent.keyring) == (None, None, False)
     assert (sent.neo4j_password.get_secret_value(), sent.neo4j_uri) == ("", None)
     assert (sent.model, sent.cache) == (settings.model, False)

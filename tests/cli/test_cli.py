@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cases import for_each
+from commands import run
 from endpoint import Endpoint
 from fabula.cli import main
 from fabula.errors import NotFound
@@ -28,14 +29,6 @@ def story(tmp_path: Path) -> Path:
     return path
 
 
-def run(*arguments: str | Path, code: int = 0, answer: str = "") -> Result:
-    """A command's result, whose exit code is as expected."""
-    result = CliRunner().invoke(main, [str(one) for one in arguments], input=answer)
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
-
-
 @pytest.fixture
 def ingested(graph_url: str, story: Path) -> Result:
     return run("ingest", story)
@@ -45,13 +38,18 @@ def ingested(graph_url: str, story: Path) -> Result:
 
 
 @pytest.mark.journey
-def test_ingest_says_what_it_made_and_that_it_is_offline(ingested: Result) -> None:
+def test_ingest_says_what_it_made_and_again_that_nothing_changed(
+    ingested: Result, story: Path
+) -> None:
     assert "added      The Lighthouse: 3 chunks" in ingested.stdout
     assert "1 added; no model calls." in ingested.stdout
     assert "Offline: no chat model is set" in ingested.stderr
-
-
-def test_ingest_again_changes_nothing(ingested: Result, story: Path) -> None:
+    entry = json.loads(run("show", "lighthouse", "--json").stdout)
+    assigned = entry["graphs"]["aspects"]["facts"]["assigned"]
+    assert assigned
+    found = f"found in no cluster, so assigned to the nearest one: {', '.join(assigned)}"
+    assert found in run("show", "lighthouse").stdout
+    assert found in ingested.stdout
     assert "unchanged  lighthouse.txt: The Lighthouse is up to date" in run("ingest", story).stdout
 
 
@@ -142,25 +140,12 @@ def test_calls_and_tokens_are_told(
 # Query
 
 
-def test_another_collection_is_another_world(ingested: Result, story: Path) -> None:
-    run("ingest", story, "--collection", "second")
-    assert run("list").stdout.count("The Lighthouse") == 1
-    assert run("list", "--all").stdout.count("The Lighthouse") == 2
-
-
 def test_nothing_ingested_yet_is_said_with_the_command(graph_url: str) -> None:
     message = run("query", "Who?", code=1).stderr
     assert "Run `fabula ingest BOOK --collection default`" in message
 
 
 # List, show, remove
-
-
-def test_list_as_json_has_the_ids_that_other_commands_take(ingested: Result) -> None:
-    [entry] = json.loads(run("list", "--json").stdout)["rows"]
-    assert entry["title"] in run("show", entry["id"][:6]).stdout
-    run("remove", entry["id"], "--yes")
-    assert "There are no documents here" in run("list").stdout
 
 
 def test_remove_says_what_goes_and_asks_first(ingested: Result) -> None:
@@ -180,22 +165,16 @@ def test_of_several_documents_none_is_removed_if_one_is_not_there(
     (tmp_path / "lamp.txt").write_text("The lamp went out.")
     run("ingest", tmp_path / "lamp.txt", "--set", "graphs=")
     run("remove", "The Lighthouse", "nowhere", "--yes", code=1)
-    assert json.loads(run("list", "--json").stdout)["total"] == 2
-    removed = json.loads(run("remove", "lamp.txt", "The Lighthouse", "--yes", "--json").stdout)
+    listed = json.loads(run("list", "--json").stdout)
+    assert listed["total"] == 2
+    [id] = [row["id"] for row in listed["rows"] if row["title"] == "The Lighthouse"]
+    assert "The Lighthouse" in run("show", id[:6]).stdout
+    removed = json.loads(run("remove", "lamp.txt", id, "--yes", "--json").stdout)
     assert [each["title"] for each in removed] == ["Lamp", "The Lighthouse"]
     assert json.loads(run("list", "--json").stdout)["total"] == 0
 
 
 # Graphs
-
-
-def test_show_tells_aspects_that_no_cluster_was_found_to_hold(ingested: Result) -> None:
-    entry = json.loads(run("show", "lighthouse", "--json").stdout)
-    assigned = entry["graphs"]["aspects"]["facts"]["assigned"]
-    assert assigned
-    told = f"found in no cluster, so assigned to the nearest one: {', '.join(assigned)}"
-    assert told in run("show", "lighthouse").stdout
-    assert told in ingested.stdout
 
 
 @pytest.mark.journey
@@ -220,10 +199,12 @@ def test_the_graphs_of_an_ingest_are_chosen(graph_url: str, story: Path) -> None
     assert "There is no graph 'aspect'" in run("ingest", story, "--graphs", "aspect", code=1).stderr
 
 
-def test_check_and_export_take_all_collections(
+def test_list_check_and_export_take_one_collection_or_all(
     ingested: Result, story: Path, tmp_path: Path
 ) -> None:
     run("ingest", story, "--collection", "second")
+    assert run("list").stdout.count("The Lighthouse") == 1
+    assert run("list", "--all").stdout.count("The Lighthouse") == 2
     found = json.loads(run("check", "--all", "--json").stdout)
     assert (found["documents"], found["graphs"], found["rows"]) == (2, {"aspects": 2}, [])
     for flags in ([], ["--all"]):

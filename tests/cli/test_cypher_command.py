@@ -11,12 +11,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from cases import for_each
+from commands import run as run_command
 from database import cypher, name_server
 from explored import explored
 from fabula.cli import main
@@ -162,11 +164,7 @@ def test_with_write_a_query_may_do_all_that_the_server_lets_it(graph: Store) -> 
 # As a user types it
 
 
-def ask(*arguments: str | Path, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, ["cypher", *map(str, arguments)])
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
+ask = partial(run_command, "cypher")
 
 
 @pytest.mark.journey

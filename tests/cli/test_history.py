@@ -13,31 +13,22 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from database import connect, name_server, wipe
+from database import name_server
 from fabula import Fabula
 from fabula.ask.query import Query
 from fabula.cli import main
 from fabula.cli.shared.last_answer import keep_question, recall_questions
-from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.config.settings import OFFLINE
 from fabula.server import Address
+from offline import offline_app
 from stories import LIGHTHOUSE
 
 
 @pytest.fixture(scope="module")
 def filled(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    folder = tmp_path_factory.mktemp("history")
-    settings = Settings(
-        neo4j_uri=address.uri,
-        neo4j_username=address.username,
-        neo4j_password=address.password,
-        home=folder / "home",
-        cache_folder=folder / "cache",
-        model=OFFLINE,
-        embedding_model=STATIC,
-    )
-    with connect(address) as store, Fabula(settings) as fabula:
-        wipe(store)
-        fabula.ingest_text(LIGHTHOUSE, source="lighthouse.txt", title="The Lighthouse")
+    with offline_app(address, home=tmp_path_factory.mktemp("history"), chunk_tokens=200) as app:
+        book = app.collection("default")
+        book.ingest_text(LIGHTHOUSE, source="lighthouse.txt", title="The Lighthouse")
         yield
 
 

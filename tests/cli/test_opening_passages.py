@@ -11,11 +11,10 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
+from commands import run
 from database import name_server
 from fabula import Fabula
-from fabula.cli import main
 from fabula.cli.commands.demo import QUESTION, STORY
 from fabula.cli.shared.last_answer import recall_answer
 from fabula.server import Address
@@ -37,12 +36,6 @@ def filled(address: Address, tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture
 def carol(filled: None, address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
     name_server(monkeypatch, address)
-
-
-def run(*arguments: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, list(arguments))
-    assert result.exit_code == code, result.output
-    return result
 
 
 def test_what_is_printed_can_be_opened(carol: None) -> None:

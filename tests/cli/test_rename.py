@@ -8,22 +8,18 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from database import connect, name_server, wipe
+from database import name_server
 from fabula.cli import main
-from fabula.config.settings import STATIC
 from fabula.errors import BadValue, NotFound
-from fabula.library import App
 from fabula.library.collection import Collection
 from fabula.operations.documents import rename_document
 from fabula.server import Address
-from served import server_of
+from offline import offline_app
 
 
 @pytest.fixture(scope="module")
 def books(address: Address) -> Iterator[Collection]:
-    with connect(address) as store:
-        wipe(store)
-    with App(**server_of(address), model="offline", embedding_model=STATIC) as app:
+    with offline_app(address) as app:
         books = app.collection("default")
         books.ingest_text("The whale swam.", source="w.txt", title="The Whale")
         yield books

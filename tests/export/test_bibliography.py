@@ -9,12 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from cases import for_each
-from fabula.cli import main
+from commands import run
+from database import name_server
 from fabula.export.bibliography import CitedPlaces, bibtex, csl, people
 from fabula.graph.entries import Entry
+from fabula.server import Address
+from isolation import shared_graph
 
 CAROL = Entry(
     id="6730fb2e471146ea",
@@ -140,21 +142,26 @@ def test_no_two_keys_are_the_same() -> None:
 # The command
 
 
+@pytest.fixture(scope="module")
+def filled(address: Address, tmp_path_factory: pytest.TempPathFactory) -> None:
+    with shared_graph(address, tmp_path_factory.mktemp("books")):
+        for collection, title, text in (
+            (
+                "default",
+                "Winter",
+                "Author: Anna Nobody\n\nBoris walked to the mill, and told nobody.",
+            ),
+            ("default", "Summer", "\nClara swam under the bridge, where it was cold."),
+            ("other", "Autumn", "\nClara swam under the pier."),
+        ):
+            Path(f"{title}.txt").write_text(f"Title: {title}\n{text}")
+            run("ingest", f"{title}.txt", "--collection", collection)
+
+
 @pytest.fixture
-def books(graph_url: str, tmp_path: Path) -> None:
-    texts = {
-        "Winter": "Author: Anna Nobody\n\nBoris walked to the mill, and told nobody.",
-        "Summer": "\nClara swam under the bridge, where it was cold.",
-    }
-    for title, text in texts.items():
-        (tmp_path / f"{title}.txt").write_text(f"Title: {title}\n{text}")
-        run("ingest", f"{title}.txt")
-
-
-def run(*words: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, words)
-    assert result.exit_code == code, result.output
-    return result
+def books(filled: None, address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment names a graph of three books, which no test changes."""
+    name_server(monkeypatch, address)
 
 
 def test_documents_are_named_or_all_or_those_of_the_last_answer(
@@ -169,12 +176,10 @@ def test_documents_are_named_or_all_or_those_of_the_last_answer(
     [item] = json.loads(run("cite", "--last", "--format", "csl").stdout)
     assert item["title"] == "Summer"
     assert run("cite", "--last", "winter", code=2)
-    assert "collection 'other' yet" in run("cite", "-c", "other", code=1).stderr
+    assert "collection 'nowhere' yet" in run("cite", "-c", "nowhere", code=1).stderr
 
 
 def test_the_last_answer_may_cite_several_collections(books: None, tmp_path: Path) -> None:
-    (tmp_path / "Autumn.txt").write_text("Title: Autumn\n\nClara swam under the pier.")
-    run("ingest", "Autumn.txt", "--collection", "other")
     run("query", "Where did Clara swim?", "--across", "other,default")
     [file] = (tmp_path / "home" / "last_answers").iterdir()
     kept = json.loads(file.read_text())

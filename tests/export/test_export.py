@@ -7,18 +7,18 @@ import os
 import re
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 from cases import for_each
+from commands import run as run_command
 from database import cypher
 from fabula import Fabula
-from fabula.cli import main
 from fabula.errors import FabulaError, StoreError
 from fabula.export.files import write_graph
 from fabula.store import Store
@@ -43,10 +43,7 @@ def full(store: Store, graph_url: str) -> Store:
     return store
 
 
-def run(*arguments: str | Path, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, ["export", *map(str, arguments)])
-    assert result.exit_code == code, result.output
-    return result
+run = partial(run_command, "export")
 
 
 def lines(file: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

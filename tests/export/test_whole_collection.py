@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fabula.store as store_module
+from commands import run
 from database import cypher, wipe
 from fabula import App
-from fabula.cli import main
 from fabula.errors import Changed, LoadError, NotFound, SpaceError, StoreError
 from fabula.export import collection_file
 from fabula.export.collection_file import format_row, parse_row
@@ -424,12 +423,6 @@ def test_a_line_is_read_as_it_was_written(
         assert row["vector"] is None
     else:
         assert np.array_equal(row["vector"], vector)
-
-
-def run(*arguments: str | Path, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, [*map(str, arguments)])
-    assert result.exit_code == code, result.output
-    return result
 
 
 def test_two_commands_bring_a_collection_elsewhere(app: App, tmp_path: Path) -> None:

@@ -7,12 +7,14 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
+from commands import run as run_command
 from database import cypher, wipe
 from endpoint import Endpoint
 from endpoint.faults import Fault
@@ -97,11 +99,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
         yield server
 
 
-def bench(*words: str | Path, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, ["bench", *(str(word) for word in words)])
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
+bench = partial(run_command, "bench")
 
 
 def go(path: Path, out: str = "runs/tiny", questions: int | None = None, **given: Any) -> None:

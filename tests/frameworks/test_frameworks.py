@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from cases import for_each
-from database import connect, wipe
-from fabula import Fabula, FabulaError, NotFound, Settings
-from fabula.config.settings import OFFLINE, STATIC
+from fabula import Fabula, FabulaError, NotFound
 from fabula.frameworks import searching
 from fabula.server import Address
 from served import Served, served
-from stories import WINTER
+from shared_library import shared_library
+
+pytestmark = pytest.mark.shared_library
 
 QUESTION = "Who keeps the light?"
 
@@ -27,21 +27,11 @@ QUESTION = "Who keeps the light?"
 @pytest.fixture(scope="module")
 def fabula(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabula]:
     """A collection with one story, made without a model."""
-    with connect(address) as store:
-        wipe(store)
-    settings = Settings.read(
-        neo4j_uri=address.uri,
-        neo4j_username=address.username,
-        neo4j_password=address.password,
-        model=OFFLINE,
-        embedding_model=STATIC,
-        chunk_tokens=40,
-        collection="winter tales",
-        home=tmp_path_factory.mktemp("home"),
-        cache=False,
-    )
-    with Fabula(settings) as fabula:
-        fabula.ingest_text(WINTER, source="winter.txt", title="Winter")
+    name, home = "winter tales", tmp_path_factory.mktemp("home")
+    with (
+        shared_library(address, name, collection=name, home=home) as app,
+        Fabula(app.settings) as fabula,
+    ):
         yield fabula
 
 

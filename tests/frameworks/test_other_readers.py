@@ -16,14 +16,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from database import connect, cypher, name_server, wipe
-from fabula import Fabula, Settings
-from fabula.config.settings import OFFLINE, STATIC
+from database import cypher, name_server
 from fabula.server import Address
 from fabula.store import Store
-from stories import LIGHTHOUSE, WINTER
+from shared_library import shared_library
 
-pytestmark = pytest.mark.journey
+pytestmark = [pytest.mark.journey, pytest.mark.shared_library]
 
 PAGE = Path(__file__).parents[2] / "docs" / "other-readers.md"
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
@@ -56,23 +54,8 @@ def package(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def store(address: Address) -> Iterator[Store]:
     """Two collections of one story each, made without a model."""
-    with connect(address) as store:
-        wipe(store)
-        for collection, text in (("default", WINTER), ("other", LIGHTHOUSE)):
-            settings = Settings.read(
-                model=OFFLINE,
-                embedding_model=STATIC,
-                neo4j_uri=address.uri,
-                neo4j_username=address.username,
-                neo4j_password=address.password,
-                collection=collection,
-                chunk_tokens=40,
-                cache=False,
-            )
-            with Fabula(settings) as fabula:
-                assert fabula.ingest_text(text, source=f"{collection}.txt").error is None
-        yield store
-        wipe(store)
+    with shared_library(address, "default", "winter tales") as app:
+        yield app.connect()
 
 
 def test_the_example_of_a_package_finds_the_nearest_passages(

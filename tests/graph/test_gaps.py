@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
+from commands import run
 from database import cypher
 from endpoint import Endpoint
 from endpoint.faults import Fault
 from fabula import Fabula, Outcome
-from fabula.cli import main
 from fabula.errors import BadReply, BudgetSpent, FabulaError, ModelError
 from fabula.graph import Gap, Node
 from fabula.graph.gaps import MAX_REASON_CHARACTERS, GapLimit
@@ -59,13 +58,6 @@ def book(tmp_path: Path) -> Path:
     half = text.index("CHAPTER III")
     path.write_text(f"Title: Winter\n\n{text[:half]}{MURDER}\n\n{text[half:]}")
     return path
-
-
-def run(*words: str | Path, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, [str(word) for word in words])
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
 
 
 def ingest(book: Path, **settings: Any) -> Outcome:

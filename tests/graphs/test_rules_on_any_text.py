@@ -16,6 +16,7 @@ from fabula.build.make import make
 from fabula.build.outcome import SilentProgress
 from fabula.build.values import DocumentPlan, GraphPlan
 from fabula.config.model_factory import ModelFactory
+from fabula.config.recipes import make_recipes
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import LoadError
 from fabula.graph import TEXT, Part
@@ -41,11 +42,11 @@ def build_by_rules(
 
     """
     used = [graph for graph in graphs().values() if _is_made_by_rules(graph)]
-    recipes = models.recipes(document.sha256, used)
+    recipes = make_recipes(models.settings, document.sha256, used)
     plans = tuple(
         GraphPlan(
             graph.name,
-            models.graph_options(graph),
+            models.table(graph.name),
             recipes[graph.name],
             graph.rests_on if alone else (*graph.rests_on, *graph.uses),
             Known(),

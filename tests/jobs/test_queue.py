@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from database import connect, cypher, wipe
+from database import cypher, empty
 from fabula.config.serving import TABLE, Serving
 from fabula.errors import Conflict
 from fabula.graph.queries import read_statement
@@ -87,8 +87,7 @@ class Server:
 @pytest.fixture(scope="module")
 def service(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """What a service without a model keeps, before it serves."""
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     offline: dict[str, Any] = {"model": "offline", "embedding_model": "wordllama-256"}
     home = tmp_path_factory.mktemp("taken")
     with App(home=home, **server_of(address), **offline) as app:
@@ -488,7 +487,7 @@ def test_what_there_is_nothing_more_to_do_for_keeps_no_job_open(service: Server)
 def test_a_document_that_is_named_twice_is_one(service: Server) -> None:
     shelf = service.app.collection("named")
     entry = shelf.ingest_text(LIGHTHOUSE, source="lighthouse", title="The Lighthouse")
-    names = [entry.document, "The Lighthouse", "lighthouse"]
+    names = (entry.document, "The Lighthouse", "lighthouse")
     job = service.jobs.begin(PERSON, build_graph(shelf, "aspects", names))
     assert [one.source for one in job.items] == ["lighthouse"]
     assert take(service, "first") == job.id

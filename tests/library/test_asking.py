@@ -16,7 +16,7 @@ from fabula.errors import FabulaError, NotFound
 from fabula.graph.trace import Trace
 from fabula.models import NO_ANSWER
 from fabula.server import Address
-from isolation import shared_graph
+from isolation import name_endpoint, shared_graph
 from stories import WINTER as STORY
 
 
@@ -45,12 +45,6 @@ def online(
     """The environment names the model and the graph, which no test changes."""
     name_server(monkeypatch, address)
     name_endpoint(monkeypatch, endpoint)
-
-
-def name_endpoint(patch: pytest.MonkeyPatch, endpoint: Endpoint) -> None:
-    patch.setenv("OPENAI_BASE_URL", endpoint.url)
-    patch.setenv("OPENAI_API_KEY", "sk-test")
-    patch.setenv("FABULA_CHUNK_TOKENS", "40")
 
 
 @pytest.mark.journey

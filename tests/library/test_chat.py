@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cases import for_each
+from database import name_server
 from endless import begin_to_answer
 from endpoint import Endpoint, listed
 from fabula import Fabula
@@ -27,7 +28,10 @@ from fabula.errors import BudgetSpent, ModelError
 from fabula.models import Turn
 from fabula.models.offline.guide import OfflineGuide
 from fabula.models.prompts import fill_prompt
+from fabula.server import Address
 from fabula.text.tokens import count
+from isolation import name_endpoint, shared_graph
+from stories import WINTER
 
 
 def ask(endpoint: Endpoint, name: str) -> list[str]:
@@ -45,20 +49,44 @@ def chat(*lines: str, flags: tuple[str, ...] = (), code: int = 0) -> Result:
     return result
 
 
+@pytest.fixture(scope="module")
+def filled(address: Address, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("chat")
+    winter, summer = folder / "winter.txt", folder / "summer.txt"
+    winter.write_text(f"Title: Winter\nAuthor: Nobody\nLanguage: en\n\n{WINTER}")
+    summer.write_text("Title: Summer\n\nBoris slept under the bridge all through the summer.")
+    with shared_graph(address, folder) as patch, Endpoint() as endpoint:
+        with Fabula(chunk_tokens=40) as fabula:
+            fabula.ingest(winter, graphs=[])
+        with Fabula(collection="two", chunk_tokens=40) as fabula:
+            fabula.ingest(winter, summer, graphs=[])
+        name_endpoint(patch, endpoint)
+        with Fabula(collection="paid") as fabula:
+            fabula.ingest(winter, graphs=[])
+        with Fabula(collection="paid details") as fabula:
+            fabula.ingest(winter, graphs=["aspects"])
+
+
 @pytest.fixture
-def ingested(story: Path, graph_url: str) -> None:
-    with Fabula(chunk_tokens=40) as fabula:
-        fabula.ingest(story, graphs=[])
+def ingested(filled: None, address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment names a graph with a story, made without a model, which no test changes."""
+    name_server(monkeypatch, address)
+
+
+@pytest.fixture
+def online(ingested: None, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment names a model, too, and the collection that such a model has made."""
+    name_endpoint(monkeypatch, endpoint)
+    monkeypatch.setenv("FABULA_COLLECTION", "paid")
 
 
 # In a program
 
 
 def test_a_question_that_leans_on_the_last_is_searched_with_and_answered_as_it_is_meant(
-    online: None, endpoint: Endpoint, story: Path
+    online: None, endpoint: Endpoint
 ) -> None:
     with Fabula() as fabula:
-        fabula.ingest(story, graphs=[])
         talk = fabula.chat()
         first = talk.ask("Where did Boris walk?")
         assert ask(endpoint, "stand_alone_system") == []
@@ -78,22 +106,16 @@ def test_a_question_that_leans_on_the_last_is_searched_with_and_answered_as_it_i
     assert second.usage["guide"].calls == second.usage["answer"].calls == 1
 
 
-def test_the_first_question_is_asked_as_any_other(
-    online: None, endpoint: Endpoint, story: Path
-) -> None:
+def test_the_first_question_is_asked_as_any_other(online: None, endpoint: Endpoint) -> None:
     with Fabula() as fabula:
-        fabula.ingest(story, graphs=[])
         fabula.query("Where did Boris walk?")
         calls = endpoint.calls
         fabula.chat().ask("Where did Boris walk?")
         assert endpoint.calls == calls, "what was paid for is kept"
 
 
-def test_what_is_given_holds_for_all_questions_unless_one_says_otherwise(
-    online: None, story: Path
-) -> None:
-    with Fabula() as fabula:
-        fabula.ingest(story)
+def test_what_is_given_holds_for_all_questions_unless_one_says_otherwise(online: None) -> None:
+    with Fabula(collection="paid details") as fabula:
         talk = fabula.chat(kinds="chunk", k=3)
         assert {hit.kind for hit in talk.ask("Where did Anna walk?").hits} == {"chunk"}
         assert {hit.kind for hit in talk.ask("Did she tell?", kinds="detail").hits} == {"detail"}
@@ -101,12 +123,10 @@ def test_what_is_given_holds_for_all_questions_unless_one_says_otherwise(
 
 
 def test_an_answer_that_failed_is_no_part_of_the_conversation(
-    graph_url: str, story: Path, monkeypatch: pytest.MonkeyPatch
+    ingested: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {"OPENAI_API_KEY": "sk", "FABULA_EMBEDDING_MODEL": "wordllama-256"}.items():
         monkeypatch.setenv(name, value)
-    with Fabula(model="offline") as fabula:
-        fabula.ingest(story, graphs=[])
     with Endpoint(plan=listed(None, None, "cut")) as endpoint:
         with Fabula(base_url=endpoint.url) as fabula:
             talk = fabula.chat()
@@ -124,9 +144,8 @@ def test_an_answer_that_failed_is_no_part_of_the_conversation(
         assert not talk.answers
 
 
-def test_what_was_read_of_an_answer_that_was_closed_stays(online: None, story: Path) -> None:
+def test_what_was_read_of_an_answer_that_was_closed_stays(online: None) -> None:
     with Fabula() as fabula:
-        fabula.ingest(story, graphs=[])
         talk = fabula.chat()
         stream = talk.stream("Where did Anna walk?")
         first = next(iter(stream))
@@ -136,9 +155,7 @@ def test_what_was_read_of_an_answer_that_was_closed_stays(online: None, story: P
         assert talk.history == [Turn("Where did Anna walk?", first.strip())]
 
 
-def test_a_budget_holds_for_all_of_a_conversation(online: None, story: Path) -> None:
-    with Fabula() as fabula:
-        fabula.ingest(story, graphs=[])
+def test_a_budget_holds_for_all_of_a_conversation(online: None) -> None:
     with Fabula(max_calls=2) as fabula:
         talk = fabula.chat()
         talk.ask("Where did Anna walk?")
@@ -208,9 +225,7 @@ def test_a_chat_answers_line_by_line_and_says_what_it_is(ingested: None) -> None
     assert "1 document of collection default. /help lists" in result.stderr
 
 
-def test_an_answer_of_a_model_cites_and_a_citation_is_opened(online: None, story: Path) -> None:
-    with Fabula() as fabula:
-        fabula.ingest(story, graphs=[])
+def test_an_answer_of_a_model_cites_and_a_citation_is_opened(online: None) -> None:
     asked = ("Where did Boris walk?", "And where did he sleep?")
     result = chat(*asked, "/read 1", "/read 99", code=1)
     _, _, opened = result.stdout.partition("> /read 1")
@@ -220,12 +235,10 @@ def test_an_answer_of_a_model_cites_and_a_citation_is_opened(online: None, story
 
 
 def test_an_endpoint_that_fails_ends_the_answer_and_not_the_chat(
-    graph_url: str, story: Path, monkeypatch: pytest.MonkeyPatch
+    ingested: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "wordllama-256")
     monkeypatch.setenv("OPENAI_API_KEY", "sk")
-    with Fabula(model="offline") as fabula:
-        fabula.ingest(story, graphs=[])
     with Endpoint(plan=listed("quota")) as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         result = chat("Where did Anna walk?", "Where did Boris walk?", code=1)
@@ -234,14 +247,11 @@ def test_an_endpoint_that_fails_ends_the_answer_and_not_the_chat(
     assert "[1] Winter" in second
 
 
-def test_commands_change_where_and_how_is_asked(ingested: None, tmp_path: Path) -> None:
-    other = tmp_path / "summer.txt"
-    other.write_text("Title: Summer\n\nBoris slept under the bridge all through the summer.")
-    assert CliRunner().invoke(main, ["ingest", str(other)]).exit_code == 0
+def test_commands_change_where_and_how_is_asked(ingested: None) -> None:
     asked = "Where did Boris sleep?"
-    result = chat(
-        "/document summer", asked, "/document all", "/mode naive", "/mode", "/mode hybrid", asked
-    )
+    modes = ("/mode naive", "/mode", "/mode hybrid")
+    lines = ("/document summer", asked, "/document all", *modes, asked)
+    result = chat(*lines, flags=("--collection", "two"))
     first, second = (one.partition("> /")[0] for one in result.stdout.split(asked)[1:])
     assert "Summer" in first
     assert "Winter ·" not in first
@@ -280,9 +290,7 @@ def test_quit_ends(ingested: None) -> None:
     assert "walked" not in chat("/quit", "Where did Boris walk?").stdout
 
 
-def test_a_conversation_is_saved_as_markdown(online: None, story: Path, tmp_path: Path) -> None:
-    with Fabula() as fabula:
-        fabula.ingest(story, graphs=[])
+def test_a_conversation_is_saved_as_markdown(online: None, tmp_path: Path) -> None:
     asked = ("Where did Boris walk?", "Where did Clara walk?", "/save talk.md")
     chat(*asked)
     told = (tmp_path / "talk.md").read_text()
@@ -410,11 +418,7 @@ def test_ctrl_c_ends_an_answer_and_ctrl_d_the_chat(ingested: None) -> None:
 # The last answer
 
 
-def test_a_citation_of_the_last_answer_is_read_by_its_number(
-    online: None, story: Path, tmp_path: Path
-) -> None:
-    with Fabula() as fabula:
-        fabula.ingest(story, graphs=[])
+def test_a_citation_of_the_last_answer_is_read_by_its_number(online: None, tmp_path: Path) -> None:
     shown = CliRunner().invoke(main, ["query", "Where did Boris walk?"]).stdout
     [first] = [line for line in shown.splitlines() if line.startswith("[1] ")]
     place = first.rpartition("characters ")[2]

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from database import connect, cypher, wipe
+from commands import run
+from database import connect, cypher, empty
 from fabula import App
-from fabula.cli import main
 from fabula.config.settings import Settings
 from fabula.errors import SettingsError
 from fabula.server import Address
@@ -34,17 +33,10 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateServer]:
 def second(other: PrivateServer, graph_url: str, monkeypatch: pytest.MonkeyPatch) -> Address:
     """The server of the collection named second; all others are at that of NEO4J_URI."""
     address = other.start()
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     place = {"neo4j_uri": address.uri, "neo4j_password": address.password}
     monkeypatch.setenv("FABULA_COLLECTIONS", json.dumps({"second": place}))
     return address
-
-
-def run(*words: str | Path, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, [*map(str, words)])
-    assert result.exit_code == code, result.output
-    return result
 
 
 def ingest(folder: Path, collection: str, word: str = "slept") -> None:

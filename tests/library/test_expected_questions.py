@@ -58,7 +58,6 @@ def book(
         with Fabula() as fabula:
             fabula.ingest(file)
         yield
-        wipe(store)
 
 
 @pytest.fixture(autouse=True)

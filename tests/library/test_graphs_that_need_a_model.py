@@ -33,7 +33,6 @@ def offline(address: Address, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fabul
     ):
         wipe(store)
         yield fabula
-        wipe(store)
 
 
 @pytest.mark.whole

@@ -6,19 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
+from commands import run
 from database import cypher
 from fabula import Fabula
-from fabula.cli import main
 from fabula.store import Store
 from novels import novel, poem
-
-
-def run(*words: str | Path, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, [str(word) for word in words])
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.fixture

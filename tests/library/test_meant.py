@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from cases import for_each
-from fabula.cli import main
+from commands import run
 from stories import harbour_story
 
 pytestmark = pytest.mark.usefixtures("graph_url")
@@ -25,12 +24,6 @@ LOOKING = (
     ("cite",),
     ("chat",),
 )
-
-
-def run(*words: str | Path, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, [str(word) for word in words])
-    assert result.exit_code == code, result.output
-    return result
 
 
 def ingest(folder: Path, collection: str) -> None:

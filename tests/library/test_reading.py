@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from cases import for_each
+from commands import run
 from database import connect, cypher, name_server
 from fabula import Fabula
-from fabula.cli import main
 from fabula.errors import NotFound
 from fabula.graph.hits import Hit, shown_fields
 from fabula.library.reading import MARGIN_CHARACTERS, Lines, Reading
@@ -49,12 +47,6 @@ def book(filled: None, address: Address, monkeypatch: pytest.MonkeyPatch) -> Non
 def store(book: None, address: Address) -> Iterator[Store]:
     with connect(address) as store:
         yield store
-
-
-def run(*words: str | Path, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, [str(word) for word in words])
-    assert result.exit_code == code, result.output
-    return result
 
 
 def read(at: str = "") -> Reading:

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from cases import for_each
-from database import connect, cypher, server_variables, wipe
+from database import cypher, server_variables
 from fabula import App, Collection
 from fabula.ask.mode_runs import prepare_modes
 from fabula.ask.modes import modes
@@ -35,30 +35,15 @@ from fabula.store.integrity import check
 from fabula.store.part_reader import read_part
 from fabula_bench.speed.spoilers import Secret, _Later, lists, places_of, probe, secrets_of
 from hits import rounded
-from modelled import build_with_a_model
-from stories import CONVICT
+from shared_library import shared_library
 
-pytestmark = pytest.mark.long
-
-GRAPHS = ("aspects", "entities", "episodes", "speech")
-PLAIN = "Title: Another\nLanguage: en\n\nCHAPTER I\n\nThe sea was calm and the gulls were loud.\n"
+pytestmark = pytest.mark.shared_library
 
 
 @pytest.fixture(scope="module")
 def library(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     """A collection with the story and all its graphs, and one with two documents."""
-    folder = tmp_path_factory.mktemp("until")
-    (folder / "convict.txt").write_text(CONVICT)
-    (folder / "another.txt").write_text(PLAIN)
-    with connect(address) as store:
-        wipe(store)
-    reach: dict[str, Any] = {"neo4j_uri": address.uri, "neo4j_username": address.username}
-    reach |= {"neo4j_password": address.password, "home": folder, "chunk_tokens": 40}
-    with App(model=OFFLINE, embedding_model=STATIC, **reach) as app:
-        for outcome in app.collection("story").ingest(folder / "convict.txt", graphs=GRAPHS):
-            assert outcome.error is None
-        build_with_a_model(app.settings, "story")
-        app.collection("two").ingest(folder / "convict.txt", folder / "another.txt", graphs=())
+    with shared_library(address, "story", "two", home=tmp_path_factory.mktemp("until")) as app:
         yield app
 
 

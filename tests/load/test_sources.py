@@ -8,10 +8,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
+from commands import run
 from fabula import Fabula
-from fabula.cli import main
 from fabula.errors import LoadError
 from fabula.load.sources import find_sources
 from fabula.text.document import Document
@@ -30,12 +29,6 @@ def piped(monkeypatch: pytest.MonkeyPatch, data: bytes, name: str = "") -> Docum
     monkeypatch.setattr(sys, "stdin", Piped(data))
     [source] = find_sources(["-"], "default", 1, name=name).read
     return source.read()
-
-
-def run(*words: str | Path, given: bytes = b"", code: int = 0) -> Result:
-    result = CliRunner().invoke(main, list(map(str, words)), input=given)
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.fixture
@@ -126,11 +119,11 @@ def test_many_files_are_counted_and_the_first_named(graph_url: str, tmp_path: Pa
 
 
 def test_a_second_text_from_standard_input_takes_the_place_of_the_first(graph_url: str) -> None:
-    assert "1 added" in run("ingest", "-", given=STORY.encode()).stdout
-    assert "1 unchanged" in run("ingest", "-", given=STORY.encode()).stdout
+    assert "1 added" in run("ingest", "-", answer=STORY.encode()).stdout
+    assert "1 unchanged" in run("ingest", "-", answer=STORY.encode()).stdout
     edited = STORY.replace("six", "seven").encode()
-    assert "1 replaced" in run("ingest", "-", given=edited).stdout
-    assert "1 added" in run("ingest", "-", "--name", "lamp.txt", given=STORY.encode()).stdout
+    assert "1 replaced" in run("ingest", "-", answer=edited).stdout
+    assert "1 added" in run("ingest", "-", "--name", "lamp.txt", answer=STORY.encode()).stdout
     assert run("remove", "standard input", "lamp.txt", "--yes").stdout.count("removed") == 2
 
 

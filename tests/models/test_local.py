@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import minilm
-from fabula.config.expected_models import ExpectedModels
+from fabula.config.embedding_space import name_space
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.errors import ModelError, SettingsError
@@ -20,6 +20,7 @@ from fabula.models.counted import Meter
 from fabula.models.local import loading
 from fabula.models.local.embedder import LocalEmbedder
 from fabula.models.local.ranker import LocalRanker
+from fabula.models.placeholders import DryRun
 from fabula.models.prefixes import Prefixes, PrefixingEmbedder
 
 TEXTS = [
@@ -103,8 +104,7 @@ def test_what_costs_nothing_is_neither_counted_nor_cached(home: Path, tmp_path: 
     )
     models, meter = ModelFactory(settings), Meter()
     embedder = models.counted_embedder(meter)
-    assert embedder.model == models.space_name == "fastembed:minilm"
-    assert not models.is_static
+    assert embedder.model == name_space(settings) == "fastembed:minilm"
     embedder.embed(TEXTS)
     assert meter.usage() == {}
     assert not [*tmp_path.rglob("*.sqlite*")]
@@ -115,7 +115,7 @@ def test_a_dry_run_computes_nothing(tmp_path: Path) -> None:
     settings = Settings(
         model="offline", embedding_model="fastembed:BAAI/bge-small-en-v1.5", home=tmp_path
     )
-    models, meter = ExpectedModels(ModelFactory(settings), 384), Meter()
+    models, meter = ModelFactory(settings).view(dry_run=DryRun(384)), Meter()
     embedder = models.counted_embedder(meter)
     assert embedder.model == "fastembed:BAAI/bge-small-en-v1.5"
     assert embedder.embed(["Who?"], "query").vectors.shape == (1, 384)

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from cases import for_each
+from fabula.config.embedding_space import find_prefixes, name_space
 from fabula.config.model_factory import ModelFactory
+from fabula.config.recipes import make_recipes
 from fabula.config.settings import STATIC, Settings
 from fabula.models import Embeddings, TextKind
 from fabula.models.cache import embedding_key
@@ -143,7 +145,7 @@ def test_an_old_collection_is_searched_as_it_was_made() -> None:
 def test_settings_override_what_is_known() -> None:
     def prefixes(**given: str) -> tuple[str, str]:
         settings = Settings(embedding_model="nomic-embed-text", base_url="http://x/v1", **given)
-        found = ModelFactory(settings).prefixes
+        found = find_prefixes(settings)
         return found.query, found.passage
 
     assert prefixes() == NOMIC
@@ -155,15 +157,15 @@ def test_settings_override_what_is_known() -> None:
 
 
 def test_static_vectors_have_no_prefix_whatever_is_set() -> None:
-    models = ModelFactory(Settings(embedding_model=STATIC, embedding_passage_prefix="passage: "))
-    assert models.prefixes == Prefixes()
-    assert models.space_name == models.embedder.model == STATIC
+    settings = Settings(embedding_model=STATIC, embedding_passage_prefix="passage: ")
+    assert find_prefixes(settings) == Prefixes()
+    assert name_space(settings) == ModelFactory(settings).embedder.model == STATIC
 
 
 def test_the_prefix_is_a_part_of_what_a_graph_is_made_from() -> None:
     def made_from(**given: str) -> str:
         settings = Settings(embedding_model="nomic-embed-text", base_url="http://x/v1", **given)
-        recipe = ModelFactory(settings).recipes("0", [])["text"]
+        recipe = make_recipes(settings, "0", [])["text"]
         return str(recipe["models"]["embedding_model"])
 
     assert made_from() == 'nomic-embed-text + "search_document: "'

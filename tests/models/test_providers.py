@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fabula.config.embedding_space import name_space
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.errors import BadReply
@@ -92,7 +93,7 @@ def test_an_embedder_with_the_old_signature_gets_texts_with_their_prefixes(tmp_p
     meter = Meter()
     with factory("old:e", tmp_path, embedding_query_prefix="ask: ") as models:
         embedder = models.counted_embedder(meter)
-        assert embedder.model == models.space_name == "old:e"
+        assert embedder.model == name_space(models.settings) == "old:e"
         found = embedder.embed(["Who?"], "query").vectors
         assert np.allclose(found, [[0.5**0.5, 0.5**0.5]])
         embedder.embed(["A bell."], "passage")

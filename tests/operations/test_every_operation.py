@@ -17,7 +17,7 @@ import httpx2
 import pytest
 from click.testing import CliRunner, Result
 
-from database import connect, wipe
+from database import empty
 from fabula.cli import main
 from fabula.cli.shared.operations import make_command
 from fabula.config.settings import STATIC
@@ -68,8 +68,7 @@ KING = "The old king sat. The king saw the ghost, and the old king wept. The gho
 
 @pytest.fixture(scope="module")
 def it(address: Address) -> Iterator[Served]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     with App(**server_of(address), **OFFLINE) as app:
         books = app.collection("default")
         books.ingest_text(CAROL, source="carol.txt", title="A Christmas Carol", language="en")

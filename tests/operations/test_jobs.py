@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from database import connect, name_server, wipe
+from database import empty, name_server
 from endpoint import Endpoint
 from fabula.cli import main
 from fabula.errors import BadValue, SettingsError
@@ -32,8 +32,7 @@ def it(
     address: Address, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Served]:
     name_server(monkeypatch, address)
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     with Endpoint() as endpoint:
         model: dict[str, Any] = {"base_url": endpoint.url, "api_key": "sk-test", "chunk_tokens": 48}
         home = tmp_path_factory.mktemp("home")

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cases import for_each
-from database import connect, name_server, wipe
+from database import empty, name_server
 from fabula.cli import main
 from fabula.errors import NotFound
 from fabula.jobs.callers import PERSON
@@ -24,8 +24,7 @@ from served import Served, served, server_of
 @pytest.fixture
 def app(address: Address, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     name_server(monkeypatch, address)
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     with App(**server_of(address), model="offline") as app:
         yield app
 

@@ -13,7 +13,6 @@ from cases import for_each
 from database import connect, name_server, wipe
 from fabula import Fabula
 from fabula.cli import main
-from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadValue, NotFound
 from fabula.export.annotation_formats import find_format
 from fabula.graph.annotations import AnnotationLayer, make_layer
@@ -22,6 +21,7 @@ from fabula.operations.annotations import list_annotation_layers, list_annotatio
 from fabula.operations.notes import add_note, edit_note, find_note, list_notes, remove_note
 from fabula.server import Address
 from fabula.store.annotations import edit_layer
+from offline import offline_settings
 
 STORY = """CHAPTER I
 
@@ -40,16 +40,8 @@ The storm came in the night. Nobody slept, and the boats broke. "So it goes," sa
 @pytest.fixture
 def fabula(address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fabula]:
     name_server(monkeypatch, address)
-    settings = Settings(
-        neo4j_uri=address.uri,
-        neo4j_username=address.username,
-        neo4j_password=address.password,
-        home=tmp_path / "home",
-        cache_folder=tmp_path / "cache",
-        graphs=("entities",),
-        model=OFFLINE,
-        embedding_model=STATIC,
-    )
+    home = tmp_path / "home"
+    settings = offline_settings(address, home, graphs=("entities",), chunk_tokens=200)
     with connect(address) as store, Fabula(settings) as fabula:
         wipe(store)
         fabula.ingest_text(STORY, source="hale.txt", title="The Hales", language="en")

@@ -9,29 +9,23 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from database import connect, name_server, wipe
+from database import name_server
 from fabula.cli import main
-from fabula.config.settings import OFFLINE, STATIC
 from fabula.errors import BadValue, NotFound
-from fabula.library import App
 from fabula.library.collection import Collection
 from fabula.operations.asking import ask, compare, estimate_answer, search
 from fabula.server import Address
-from served import server_of
-from stories import WINTER
+from shared_library import WITHOUT_MODEL, shared_library
+
+pytestmark = pytest.mark.shared_library
 
 QUESTION = "Where did Anna walk?"
-SETTINGS: dict[str, Any] = {"model": OFFLINE, "embedding_model": STATIC, "chunk_tokens": 40}
 
 
 @pytest.fixture(scope="module")
 def collection(address: Address) -> Iterator[Collection]:
-    with connect(address) as store:
-        wipe(store)
-    with App(**server_of(address), **SETTINGS) as app:
-        mine = app.collection("default")
-        mine.ingest_text(WINTER, source="winter.txt", title="Winter")
-        yield mine
+    with shared_library(address, "default") as app:
+        yield app.collection("default")
 
 
 @pytest.fixture
@@ -40,7 +34,7 @@ def run(
 ) -> Any:
     name_server(monkeypatch, address)
     monkeypatch.setenv("FABULA_HOME", str(tmp_path))
-    for name, value in SETTINGS.items():
+    for name, value in WITHOUT_MODEL.items():
         monkeypatch.setenv(f"FABULA_{name.upper()}", str(value))
 
     def run(*words: str, code: int = 0) -> Result:

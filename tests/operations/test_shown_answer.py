@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from database import connect, server_variables, wipe
+from database import server_variables
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.graph.trace import Trace
-from fabula.library import App
 from fabula.operations.shown_answer import (
     ShownAnswer,
     format_json,
@@ -22,24 +21,22 @@ from fabula.operations.shown_answer import (
     to_json,
 )
 from fabula.server import Address
+from fabula.service.http.dependencies import PERSON
 from mcp_calls import called
-from served import Served, events, served, server_of
-from stories import WINTER
+from served import Served, events, served
+from shared_library import shared_library
+
+pytestmark = pytest.mark.shared_library
 
 QUESTION = "Where did Anna walk?"
-BASE = "/api/v1/collections/mine"
+BASE = "/api/v1/collections/default"
 LEFT_OUT_FOR_ASSISTANTS = ("context", "quotations", "quotes", "hits", "path", "brief")
 
 
 @pytest.fixture(scope="module")
 def it(address: Address) -> Iterator[Served]:
-    with connect(address) as store:
-        wipe(store)
-    offline: dict[str, Any] = {"model": OFFLINE, "embedding_model": STATIC, "chunk_tokens": 40}
-    with App(**server_of(address), **offline) as app:
-        app.collection("mine").ingest_text(WINTER, source="winter.txt", title="Winter")
-        with served(app) as it:
-            yield it
+    with shared_library(address, "default") as app, served(app) as it:
+        yield it
 
 
 def without_times(value: Any) -> Any:
@@ -53,7 +50,6 @@ def print_json(address: Address) -> Any:
         **server_variables(address),
         "FABULA_MODEL": OFFLINE,
         "FABULA_EMBEDDING_MODEL": STATIC,
-        "FABULA_COLLECTION": "mine",
     }
     result = CliRunner().invoke(main, ["query", QUESTION, "--json"], env=env)
     assert result.exit_code == 0, result.output
@@ -70,7 +66,7 @@ def test_an_answer_is_the_same_json_on_every_interface(it: Served, address: Addr
     assert without_times(found["answer"]) == answer
     assert without_times(found["passages"]["context"]) == answer["context"]
     assert without_times(found["retrieval"]["path"]) == answer["path"]
-    told = without_times(called(it, "ask", collection="mine", **asked))
+    told = without_times(called(it, "ask", PERSON, collection="default", **asked))
     assert [each["number"] for each in told["context"]] == answer["cited"]
     assert all(each in answer["context"] for each in told["context"])
     emptied = {name: "" if name == "brief" else [] for name in LEFT_OUT_FOR_ASSISTANTS}
@@ -86,7 +82,7 @@ def test_a_saved_answer_is_shown_as_it_was(it: Served) -> None:
 
 
 def test_json_of_an_answer_is_read_as_the_same_answer(it: Served) -> None:
-    collection, path = it.state.app.collection("mine"), Trace()
+    collection, path = it.state.app.collection("default"), Trace()
     answer = collection.stream(QUESTION, path=path).answer
     shown = show_answer(answer, collection.settings, path, 1.5, turn="t")
     read = read_answer(format_json(shown))

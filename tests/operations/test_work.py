@@ -61,7 +61,7 @@ def test_what_work_would_do_is_the_same_everywhere(
 ) -> None:
     operation, client = find_operation(command), it.client("admin")
     path = f"/api/v1{operation.path.format(collection='novels')}"
-    sent = {"json": values} if operation.has_body else {}
+    sent: dict[str, Any] = {"json": values} if operation.has_body else {}
     shown = client.request(operation.method, path, params={"dry_run": True}, **sent)
     assert shown.status_code == 200, shown.text
     expected = to_json(operation.plan(it.state.app.collection("novels"), values).estimate())

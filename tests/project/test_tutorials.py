@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from neo4j import Driver, GraphDatabase
 
-from database import connect, server_variables, wipe
+from database import empty, server_variables
 from fabula.server import Address
 from ports import free_port
 
@@ -218,8 +218,7 @@ NOT_RUN = {
 
 @pytest.fixture(scope="module")
 def reader(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     folder = tmp_path_factory.mktemp("reader")
     neo4j = {
         **server_variables(address),

@@ -6,14 +6,14 @@ import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
+from commands import run as run_command
 from database import cypher
 from fabula import Fabula
-from fabula.cli import main
 from fabula.errors import ServerError
 from fabula.graph.hits import Filters
 from fabula.server import archive
@@ -30,10 +30,7 @@ ENDS = (
 )
 
 
-def db(*words: str | Path, code: int = 0, answer: str = "") -> Result:
-    result = CliRunner().invoke(main, ["db", *map(str, words)], input=answer)
-    assert result.exit_code == code, result.output
-    return result
+db = partial(run_command, "db")
 
 
 @pytest.fixture

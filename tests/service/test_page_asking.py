@@ -9,11 +9,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from database import connect, wipe
 from endpoint import Endpoint
 from fabula.config.settings import STATIC
 from fabula.library import App
 from fabula.server import Address
+from offline import offline_app
 from served import Served, events, served, server_of
 from stories import WINTER
 
@@ -26,10 +26,7 @@ TIMES = re.compile(r"[\d.]+ (?:s|ms)\b")
 @pytest.fixture(scope="module")
 def offline(address: Address) -> Iterator[Served]:
     """A service without a model, with a book whose title and text are markup."""
-    with connect(address) as store:
-        wipe(store)
-    settings: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk_tokens": 40}
-    with App(**server_of(address), **settings) as app:
+    with offline_app(address) as app:
         novels = app.collection("novels")
         novels.ingest_text(WINTER, source="winter.txt", title="Winter")
         novels.ingest_text(f"The keeper said {MARKUP} twice. " * 9, source="x.txt", title=MARKUP)

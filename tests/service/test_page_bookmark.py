@@ -12,11 +12,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from chromium import browser, faults
-from database import connect, wipe
-from fabula.config.settings import STATIC
-from fabula.library import App
 from fabula.server import Address
-from served import Served, served, server_of
+from offline import offline_app
+from served import Served, served
 from stories import CONVICT, WINTER
 
 pytestmark = pytest.mark.long
@@ -43,10 +41,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def story(address: Address) -> Iterator[BookService]:
-    with connect(address) as store:
-        wipe(store)
-    offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk_tokens": 40}
-    with App(**server_of(address), **offline, graphs=("aspects", "entities")) as app:
+    with offline_app(address, graphs=("aspects", "entities")) as app:
         novels = app.collection("novels")
         novels.ingest_text(CONVICT, source="convict.txt", title="The Convict")
         novels.ingest_text(WINTER, source="winter.txt", title="Winter")

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from chromium import browser, faults, window
-from database import connect, wipe
+from database import empty
 from endpoint import Endpoint
 from fabula.config.settings import STATIC
 from fabula.library import App
@@ -57,8 +57,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def library(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     there: dict[str, Any] = server_of(address) | {
         "home": tmp_path_factory.mktemp("home"),
         "embedding_model": STATIC,

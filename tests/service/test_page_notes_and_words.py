@@ -16,12 +16,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from chromium import browser, faults, window
-from database import connect, wipe
-from fabula.config.settings import STATIC
-from fabula.library import App
 from fabula.operations.annotations import list_annotation_layers
 from fabula.server import Address
-from served import Served, served, server_of
+from offline import offline_app
+from served import Served, served
 from stories import CONVICT, LIGHTHOUSE
 
 pytestmark = pytest.mark.long
@@ -63,15 +61,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def library(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with connect(address) as store:
-        wipe(store)
-    offline: dict[str, Any] = {
-        "home": tmp_path_factory.mktemp("home"),
-        "model": "offline",
-        "embedding_model": STATIC,
-        "chunk_tokens": 40,
-    }
-    with App(**server_of(address), **offline) as app:
+    with offline_app(address, home=tmp_path_factory.mktemp("home")) as app:
         books = app.collection("books")
         for source, text in (("convict.txt", CONVICT), ("light.txt", LIGHTHOUSE)):
             title = text.split("\n")[0].removeprefix("Title: ")

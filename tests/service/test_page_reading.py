@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from cases import for_each
 from chromium import browser, faults, window
-from database import connect, wipe
+from database import empty
 from endpoint import Endpoint
 from fabula.config.settings import STATIC
 from fabula.graph.hits import Hit
@@ -93,8 +93,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def library(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     there = server_of(address) | SETTINGS
     there |= {"cache_folder": tmp_path_factory.mktemp("cache")}
     offline = App(**there, model="offline")
@@ -836,10 +835,15 @@ def test_the_margin_shows_an_extract_once_under_all_its_aspects() -> None:
     trees = {
         "plot": [hit("a", "plot", 1), hit("b", "plot", 2)],
         "theme": [hit("a", "theme", 1), hit("c", "theme", 2), hit("b", "theme", 3)],
-        "style": [hit("d", "style", 1)],
+        "style": [hit("d", "style", 1), hit("c", "style", 2), hit("e", "style", 3)],
+        "setting": [hit("f", "setting", 1), hit("a", "setting", 2)],
     }
     joined = [(name, [each.text for each in hits]) for name, hits in join_equal_aspects(trees)]
-    assert joined == [("plot, theme", ["a", "b", "c"]), ("style", ["d"])]
+    assert joined == [
+        ("plot, theme", ["a", "b", "c"]),
+        ("style", ["d", "e"]),
+        ("setting", ["f"]),
+    ]
 
 
 @pytest.mark.parametrize(

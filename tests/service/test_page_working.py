@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expect
 
 from chromium import browser, faults, window
-from database import connect, wipe
+from database import empty
 from fabula.config.settings import STATIC
 from fabula.library import App
 from fabula.server import Address
@@ -67,8 +67,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def settings(address: Address, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     return server_of(address) | {
         "home": tmp_path_factory.mktemp("home"),
         "model": "offline",

@@ -13,14 +13,12 @@ import psutil
 import pytest
 
 from cases import for_each
-from database import connect, wipe
-from fabula.config.settings import STATIC
 from fabula.jobs.callers import PERSON
-from fabula.library import App
 from fabula.operations.keys import audit
 from fabula.server import Address
+from offline import offline_app
 from quoted import CAROL, quote_many
-from served import Served, served, server_of
+from served import Served, served
 
 BASE = "/api/v1"
 TEXT = "Mr. Marlow sat on deck. Hang Kurtz was ill. Marlow saw Kurtz at last. Brierly laughed."
@@ -28,11 +26,8 @@ TEXT = "Mr. Marlow sat on deck. Hang Kurtz was ill. Marlow saw Kurtz at last. Br
 
 @pytest.fixture(scope="module")
 def it(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with connect(address) as store:
-        wipe(store)
     home = tmp_path_factory.mktemp("annotations")
-    offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "graphs": "entities"}
-    with App(home=home, **server_of(address), **offline) as app:
+    with offline_app(address, home=home, graphs="entities", chunk_tokens=200) as app:
         app.collection("books").ingest_text(TEXT, source="h.txt", title="Heart", language="en")
         with served(app) as it:
             yield it

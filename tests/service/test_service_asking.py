@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import Any
 
 import httpx2
 import pytest
 
-from database import connect, wipe
-from fabula.config.settings import STATIC
-from fabula.library import App
 from fabula.server import Address
-from served import Served, events, served, server_of
+from offline import offline_app
+from served import Served, events, served
 from stories import LIGHTHOUSE, WINTER
 
 BASE = "/api/v1"
 SHELF = f"{BASE}/collections/novels"
-OFFLINE: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk_tokens": 40}
 
 
 @pytest.fixture(scope="module")
 def it(address: Address) -> Iterator[Served]:
-    with connect(address) as store:
-        wipe(store)
-    with App(**server_of(address), **OFFLINE) as app:
+    with offline_app(address) as app:
         novels = app.collection("novels")
         novels.ingest_text(WINTER, source="winter.txt", title="Winter", author="Nobody")
         text = LIGHTHOUSE.partition("\n\n")[2]

@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from database import connect, wipe
+from database import empty
 from endpoint import Endpoint
 from fabula.library import App
 from fabula.server import Address
@@ -29,8 +29,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 @pytest.fixture
 def options(address: Address, endpoint: Endpoint, tmp_path: Path) -> dict[str, Any]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     return {
         **server_of(address),
         "home": tmp_path / "home",

@@ -18,8 +18,6 @@ import pytest
 from fastapi import FastAPI
 
 from cases import for_each
-from database import connect, wipe
-from fabula.config.settings import STATIC, Settings
 from fabula.errors import BadValue, NotFound
 from fabula.graph import statements
 from fabula.graph.explore import query_names, shipped_query
@@ -32,7 +30,8 @@ from fabula.server import Address
 from fabula.service.page.answers import lay_out
 from fabula.service.page.screens import ROUTERS
 from fabula.store import user_query
-from served import Served, served, server_of
+from offline import offline_app
+from served import Served, served
 from stories import WINTER
 
 BASE = "/api/v1"
@@ -84,11 +83,7 @@ IN_JSON = {
 
 @pytest.fixture(scope="module")
 def app(address: Address) -> Iterator[App]:
-    with connect(address) as store:
-        wipe(store)
-    offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk_tokens": 40}
-    many = {"serve.requests_a_minute": 1_000_000}
-    with App(Settings.read(**server_of(address), **offline, **many)) as app:
+    with offline_app(address, **{"serve.requests_a_minute": 1_000_000}) as app:
         app.collection("novels").ingest_text(WINTER, source="winter.txt", title="Winter")
         yield app
 

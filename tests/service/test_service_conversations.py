@@ -14,13 +14,14 @@ from typing import Any
 import httpx2
 import pytest
 
-from database import connect, cypher, wipe
+from database import connect, cypher, empty
 from endless import begin_to_answer
 from endpoint import Endpoint
 from fabula.ask.scope import EVERYTHING
 from fabula.errors import NotFound
 from fabula.jobs.callers import Caller
 from fabula.library import App
+from fabula.operations.building import remove_collection
 from fabula.operations.keys import list_keys
 from fabula.server import Address
 from served import Served, events, served, server_of
@@ -34,8 +35,7 @@ PATIENCE = 120.0
 
 @pytest.fixture(scope="module")
 def made(address: Address) -> Iterator[tuple[Served, Endpoint]]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     with Endpoint() as endpoint:
         asked = server_of(address) | {"base_url": endpoint.url, "api_key": "sk-test"}
         with App(**asked, chunk_tokens=40, levels=0, details=0, attempts=1) as app:
@@ -216,7 +216,7 @@ def test_with_a_collection_go_everybodys_conversations_about_it(
     gone = client.post(path, json={}).json()["id"]
     asked = {"question": "Where did Anna walk?", "conversation": gone}
     assert client.post("/api/v1/collections/diaries/ask", json=asked).status_code == 200
-    it.state.conversations.forget("diaries")
+    remove_collection(it.state.app.collection("diaries")).run()
     assert client.get(f"{path}/{gone}").status_code == 404
     assert client.get(f"{SHELF}/conversations/{kept}").status_code == 200
     left = cypher(

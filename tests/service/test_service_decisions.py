@@ -12,8 +12,7 @@ from playwright.sync_api import expect
 
 from cases import for_each
 from chromium import browser, faults
-from database import connect, cypher, wipe
-from fabula.config.settings import STATIC
+from database import cypher
 from fabula.jobs.callers import Caller
 from fabula.library import App
 from fabula.operations.corrections import correct
@@ -21,7 +20,8 @@ from fabula.operations.keys import audit
 from fabula.server import Address
 from jobs_over_http import BASE, until
 from mcp_calls import called
-from served import Served, served, server_of
+from offline import offline_app
+from served import Served, served
 
 TEXT = (
     "Mr. Marlow sat on deck. Hang Kurtz was ill. Marlow saw Kurtz at last. "
@@ -31,10 +31,7 @@ TEXT = (
 
 @pytest.fixture(scope="module")
 def it(address: Address) -> Iterator[Served]:
-    with connect(address) as store:
-        wipe(store)
-    offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "graphs": "entities"}
-    with App(**server_of(address), **offline) as app:
+    with offline_app(address, graphs="entities", chunk_tokens=200) as app:
         add_book(app, "others")
         with served(app) as it:
             yield it

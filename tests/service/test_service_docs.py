@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 
-from database import connect, wipe
-from fabula.config.settings import STATIC
-from fabula.library import App
 from fabula.server import Address
-from served import Served, served, server_of
+from offline import offline_app
+from served import Served, served
 from stories import WINTER
 
 pytestmark = pytest.mark.journey
@@ -27,10 +25,7 @@ ADDRESS = "http://127.0.0.1:8040"
 
 @pytest.fixture(scope="module")
 def it(address: Address) -> Iterator[Served]:
-    with connect(address) as store:
-        wipe(store)
-    offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk_tokens": 40}
-    with App(**server_of(address), **offline) as app:
+    with offline_app(address) as app:
         novels = app.collection("novels")
         novels.ingest_text(WINTER, source="winter.txt", title="Winter")
         novels.build("episodes")

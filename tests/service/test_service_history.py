@@ -15,7 +15,7 @@ import httpx2
 import pytest
 from click.testing import CliRunner
 
-from database import connect, server_variables, wipe
+from database import empty, server_variables
 from endpoint import Endpoint
 from fabula.cli import main
 from fabula.library import App
@@ -37,8 +37,7 @@ ASKED: dict[str, Any] = {"document": "The Convict", "mode": "naive", "k": 20, "o
 
 @pytest.fixture(scope="module")
 def made(address: Address) -> Iterator[tuple[Served, Endpoint]]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     with Endpoint() as endpoint:
         asked = server_of(address) | {"base_url": endpoint.url, "api_key": "sk-test"}
         with App(**asked, chunk_tokens=40, levels=0, details=0, attempts=1) as app:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from database import connect, cypher, wipe
+from database import cypher, empty
 from fabula.jobs.callers import PERSON, Caller
 from fabula.jobs.job import Item
 from fabula.library import App
@@ -31,8 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def service(address: Address, folder: Path) -> Iterator[Served]:
     """A service without a model."""
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     offline: dict[str, Any] = {
         "model": "offline",
         "embedding_model": "wordllama-256",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from database import connect, wipe
+from database import empty
 from endpoint import Endpoint
 from fabula.cli import main
 from fabula.jobs.callers import PERSON
@@ -35,8 +35,7 @@ def endpoint() -> Iterator[Endpoint]:
 def service(
     address: Address, endpoint: Endpoint, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     model: dict[str, Any] = {"base_url": endpoint.url, "api_key": "sk-test", "chunk_tokens": 48}
     home = tmp_path_factory.mktemp("shown")
     with App(home=home, **server_of(address), **model) as app, served(app) as it:

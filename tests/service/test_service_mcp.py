@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from database import connect, server_variables, wipe
+from database import server_variables
 from fabula import App, Settings
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.jobs.start import IngestOptions, begin_ingest, text_item
@@ -27,6 +27,7 @@ from fabula.service.mcp import MAX_RESULT_TOKENS
 from fabula.service.state import ServiceState
 from fabula.text.tokens import count
 from mcp_calls import called, in_memory
+from offline import offline_app
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
 
@@ -39,16 +40,7 @@ TOOLS = {
 @pytest.fixture(scope="module")
 def it(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Two collections of a story each, made without a model."""
-    with connect(address) as store:
-        wipe(store)
-    settings = Settings.read(
-        **server_of(address),
-        model=OFFLINE,
-        embedding_model=STATIC,
-        chunk_tokens=40,
-        home=tmp_path_factory.mktemp("home"),
-    )
-    with App(settings) as app:
+    with offline_app(address, home=tmp_path_factory.mktemp("home")) as app:
         for name, text, title in (("mine", WINTER, "Winter"), ("other", LIGHTHOUSE, "Light")):
             app.collection(name).ingest_text(text, source=f"{title}.txt", title=title)
         with served(app) as it:

@@ -10,7 +10,7 @@ import openai
 import pytest
 
 from cases import for_each
-from database import connect, wipe
+from database import empty
 from endpoint import Endpoint
 from fabula import App
 from fabula.server import Address
@@ -33,8 +33,7 @@ def endpoint() -> Iterator[Endpoint]:
 def it(
     address: Address, endpoint: Endpoint, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     own: dict[str, Any] = server_of(address) | {
         "base_url": endpoint.url,
         "api_key": "sk-test",

@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from playwright.sync_api import expect
 
 from chromium import browser
-from database import connect, wipe
+from database import empty
 from fabula.config.serving import GroupGrant, Serving, read_group_grant
 from fabula.config.settings import STATIC, Settings
 from fabula.library import App
@@ -221,8 +221,7 @@ def usual(provider: Provider) -> None:
 def it(
     address: Address, provider: Provider, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     serving = Serving(
         oidc_issuer=provider.url,
         oidc_client_id=provider.client,

@@ -6,25 +6,23 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
 
 from cases import for_each
-from database import connect, cypher, wipe
+from database import cypher
 from fabula.ask.answer import Answer
 from fabula.ask.notebook import show_answer
-from fabula.config.settings import STATIC
 from fabula.errors import NotFound
 from fabula.export.bibliography import bibtex, csl
 from fabula.export.markdown import markdown
 from fabula.graph.hits import describe_place
-from fabula.library import App
 from fabula.library.collection import Collection
 from fabula.server import Address
 from novels import CHAPTERS, COMET, HERE, PARTS, PATHS, QUESTION, novel, poem
-from served import Served, served, server_of
+from offline import offline_app
+from served import Served, served
 
 BASE = "/api/v1/collections/novels"
 SHIPS = "Which ship was the 347th ship that came slowly to the harbour?"
@@ -32,10 +30,7 @@ SHIPS = "Which ship was the 347th ship that came slowly to the harbour?"
 
 @pytest.fixture(scope="module")
 def it(address: Address) -> Iterator[Served]:
-    with connect(address) as store:
-        wipe(store)
-    offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk_tokens": 60}
-    with App(**server_of(address), **offline, graphs=("aspects", "entities")) as app:
+    with offline_app(address, chunk_tokens=60, graphs=("aspects", "entities")) as app:
         novels = app.collection("novels")
         novels.ingest_text(novel(), source="war.txt", title="War and Peace")
         novels.ingest_sources([poem("novels")])

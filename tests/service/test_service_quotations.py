@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from playwright.sync_api import expect
 
 from chromium import browser, watch
-from database import connect, wipe
+from database import empty
 from endpoint import Endpoint
 from fabula import App
 from fabula.cli import main
@@ -83,8 +83,7 @@ class Library:
 
 @pytest.fixture(scope="module")
 def library(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     replies = Replies(ANSWER)
     with Endpoint(raw=replies) as endpoint:
         settings: dict[str, Any] = server_of(address) | {

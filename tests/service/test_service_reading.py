@@ -10,14 +10,13 @@ import httpx2
 import pytest
 
 from cases import for_each
-from database import connect, wipe
-from fabula.config.settings import STATIC
-from fabula.library import App
+from database import connect
 from fabula.operations import queries
 from fabula.operations.passages import find_above
 from fabula.server import Address
 from fabula.service import state
-from served import Served, served, server_of
+from offline import offline_app
+from served import Served, served
 from stories import LIGHTHOUSE, WINTER
 
 BASE = "/api/v1"
@@ -26,11 +25,7 @@ SHELF = f"{BASE}/collections/novels"
 
 @pytest.fixture(scope="module")
 def it(address: Address) -> Iterator[Served]:
-    with connect(address) as store:
-        wipe(store)
-    offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk_tokens": 40}
-    offline["aspects.cluster_size"] = 3
-    with App(**server_of(address), **offline) as app:
+    with offline_app(address, **{"aspects.cluster_size": 3}) as app:
         novels = app.collection("novels")
         novels.ingest_text(WINTER, source="winter.txt", title="Winter", author="Nobody")
         text = LIGHTHOUSE.partition("\n\n")[2]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from database import connect, cypher, wipe
+from database import cypher, empty
 from fabula import App
 from fabula.server import Address
 from fabula.service.core.retention import delete_old_records
@@ -28,8 +28,7 @@ AGE = {
 
 @pytest.fixture
 def it(address: Address) -> Iterator[Served]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     with App(**server_of(address), chunk_tokens=40) as app, served(app) as it:
         yield it
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from database import connect, wipe
+from database import empty
 from endpoint import Endpoint
 from fabula import App
 from fabula.config.settings import STATIC
@@ -29,8 +29,7 @@ OFFLINE: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk
 @pytest.fixture(scope="module")
 def it(address: Address) -> Iterator[Served]:
     """Two collections with one book each, and a third one that is secret."""
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     with App(**server_of(address), **OFFLINE) as app:
         for name, word in (("first", "slept"), ("second", "danced"), ("third", "hid")):
             text = harbour_story(word, chapters=2)
@@ -122,10 +121,10 @@ def test_several_collections_share_what_is_left_of_a_quota(it: Served) -> None:
     quotas = Quotas(tokens_a_day=1000)
     first, second = it.state.collections(NAMES, Caller("eve", "Eve", "read", quotas=quotas))
     with (
-        first.models._budgets.call(600),
-        second.models._budgets.call(400),
+        first.models.budgets.call(600),
+        second.models.budgets.call(400),
         pytest.raises(BudgetSpent),
-        second.models._budgets.call(1),
+        second.models.budgets.call(1),
     ):
         pass
 

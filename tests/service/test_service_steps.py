@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from database import connect, wipe
+from database import empty
 from fabula.config.settings import STATIC
 from fabula.library import App
 from fabula.server import Address
@@ -43,8 +43,7 @@ def model() -> Model:
 
 @pytest.fixture(scope="module")
 def client(address: Address, model: Model) -> Iterator[httpx2.Client]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     with model.endpoint() as endpoint:
         models = {"model": "m", "base_url": endpoint.url, "embedding_model": STATIC}
         settings = {**server_of(address), **models, "chunk_tokens": 40, "graphs": []}

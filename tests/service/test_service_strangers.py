@@ -24,7 +24,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from database import connect, server_variables, wipe
+from database import empty, server_variables
 from fabula.library import App
 from fabula.server import Address
 from fabula.service.http.connections import ConnectionLimits, make_protocol
@@ -237,8 +237,7 @@ def test_what_repeats_in_the_log_is_one_line_and_a_count() -> None:
 
 @pytest.fixture(scope="module")
 def it(address: Address) -> Iterator[Served]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     few: dict[str, Any] = {"serve.requests_a_minute": FEW}
     with App(**server_of(address), **few) as app, served(app) as it:
         yield it

@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from database import connect, cypher, wipe
+from database import cypher, empty, wipe
 from endless import begin_to_answer, think
 from endpoint import Endpoint
 from fabula.jobs.callers import PERSON
@@ -36,8 +36,7 @@ PATIENCE = 60.0
 
 @pytest.fixture
 def online(address: Address) -> Iterator[tuple[Served, Endpoint]]:
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     with Endpoint() as endpoint:
         asked = server_of(address) | {
             "base_url": endpoint.url,
@@ -48,8 +47,7 @@ def online(address: Address) -> Iterator[tuple[Served, Endpoint]]:
             app.collection("novels").ingest_text(WINTER, source="winter.txt", title="Winter")
             with served(app) as it:
                 yield it, endpoint
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
 
 
 @pytest.mark.journey

@@ -10,13 +10,11 @@ from urllib.parse import quote
 import httpx2
 import pytest
 
-from database import connect, wipe
-from fabula.config.settings import STATIC
-from fabula.library import App
 from fabula.server import Address
 from fabula.service.http.dependencies import Caller
 from mcp_calls import called
-from served import Served, served, server_of
+from offline import offline_app
+from served import Served, served
 from stories import CONVICT
 
 BASE = "/api/v1/collections/novels"
@@ -26,10 +24,7 @@ PLACE = {"until": "Part One"}
 
 @pytest.fixture(scope="module")
 def it(address: Address) -> Iterator[Served]:
-    with connect(address) as store:
-        wipe(store)
-    offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "chunk_tokens": 40}
-    with App(**server_of(address), **offline, graphs=("aspects", "entities")) as app:
+    with offline_app(address, graphs=("aspects", "entities")) as app:
         app.collection("novels").ingest_text(CONVICT, source="convict.txt", title="The Convict")
         with served(app) as it:
             yield it

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from database import connect, wipe
+from database import empty
 from fabula.config.serving import TABLE, Serving
 from fabula.config.settings import Settings
 from fabula.jobs.uploads import MAX_ITEMS, MAX_LABEL_CHARACTERS, MIN_AGE_SECONDS, label
@@ -67,8 +67,7 @@ HOSTILE = st.one_of(
 @pytest.fixture(scope="module")
 def service(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A service without a model that takes 80 MB at once."""
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     offline: dict[str, Any] = {
         "model": "offline",
         "embedding_model": "wordllama-256",

@@ -13,7 +13,6 @@ from fastapi.routing import iter_route_contexts
 from playwright.sync_api import expect
 
 from chromium import browser, faults, watch
-from database import connect, wipe
 from endpoint import Endpoint
 from fabula.config.serving import TABLE, Serving
 from fabula.config.settings import STATIC, Settings
@@ -23,6 +22,7 @@ from fabula.operations.corrections import correct
 from fabula.operations.kit import find_operations
 from fabula.server import Address
 from fabula.service.http.route_rules import ATTRIBUTE, RouteRules
+from offline import offline_app
 from served import Served, served, server_of
 from stories import LIGHTHOUSE, WINTER
 
@@ -69,10 +69,8 @@ def service(
 def it(
     address: Address, tmp_path_factory: pytest.TempPathFactory, endpoint: Endpoint
 ) -> Iterator[Served]:
-    with connect(address) as store:
-        wipe(store)
     home = tmp_path_factory.mktemp("home")
-    with App(**server_of(address), model="offline", embedding_model=STATIC, chunk_tokens=40) as app:
+    with offline_app(address) as app:
         for name in ("tales", SHUT):
             app.collection(name).ingest_text(WINTER, source="winter.txt", title="Winter")
         tales = app.collection("tales")

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from dask_cluster import dask_cluster
-from database import connect, wipe
+from database import empty
 from fabula.config.serving import Serving
 from fabula.library import App
 from fabula.server import Address
@@ -29,8 +29,7 @@ SECONDS = 240.0
 @pytest.fixture
 def client(address: Address, tmp_path: Path) -> Iterator[httpx2.Client]:
     """A client of a service that has a scheduler, which is not there yet."""
-    with connect(address) as store:
-        wipe(store)
+    empty(address)
     settings: dict[str, Any] = {
         "model": "offline",
         "embedding_model": "wordllama-256",

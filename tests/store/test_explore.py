@@ -10,15 +10,7 @@ from typing import Any
 import pytest
 
 from cases import for_each
-from explored import (
-    OF_ANNOTATIONS,
-    OF_DISCOURSE,
-    OF_ENTITIES,
-    OF_EPISODES,
-    OF_FACTS,
-    OF_SPEECH,
-    explored,
-)
+from explored import explored
 from fabula.graph.explore import query_names, shipped_query
 from fabula.server import Address
 from fabula.store import Store
@@ -38,27 +30,6 @@ def found(graph: Store, name: str, **given: str) -> list[dict[str, Any]]:
     query = shipped_query(name)
     table = run_user_query(graph, query.statement, query.values(given))
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-
-
-ELSEWHERE = (
-    *(*OF_ANNOTATIONS, *OF_ENTITIES, *OF_DISCOURSE),
-    *(*OF_EPISODES, *OF_FACTS, *OF_SPEECH),
-)
-"""Of other graphs, tested with them."""
-
-
-@pytest.mark.statement
-@for_each("name", [name for name in query_names() if name not in ELSEWHERE])
-def test_every_query_runs_and_finds_something(name: str, graph: Store) -> None:
-    query = shipped_query(name)
-    # The first by title is one section, and names nobody.
-    given = {"document": "lighthouse"} if name in ("names", "section_words") else {}
-    table = run_user_query(graph, query.statement, query.values(given))
-    assert table.rows
-    assert table.changes == {}
-    assert len(set(table.columns)) == len(table.columns)
-    for row in table.rows:
-        assert len(json.dumps(row)) < 20_000
 
 
 def test_the_outline_goes_from_the_top_down(graph: Store) -> None:

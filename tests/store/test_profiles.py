@@ -126,7 +126,6 @@ def small(address: Address) -> Iterator[dict[str, Profile]]:
         graph = made(0, CHUNKS[0])
         put(store, graph)
         yield profiled(store, graph)
-        wipe(store)
 
 
 @pytest.fixture(scope="module")

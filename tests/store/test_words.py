@@ -50,7 +50,6 @@ FILLER = (
 )
 NAMES = "Drummond Pettigrew Oglethorpe Quillfeather Hambleton Threlkeld Wigglesworth Babcock"
 FRENCH = "horloge auberge église écurie enclume armoire échelle ombrelle"
-ITALIAN = "isola acqua aquila osteria erede uliveto inverno ambasciata"
 PRINTED = {
     "as it is typed": [(name, f"It was {name}") for name in NAMES.split()],
     "in the English possessive": [(name, f"It was {name}’s oar") for name in NAMES.split()],

@@ -69,3 +69,9 @@ def wipe(store: Store) -> None:
             "MATCH (n:!Schema) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS",
         ):
             session.run(statement).consume()
+
+
+def empty(address: Address) -> None:
+    """Empties the graph of a server."""
+    with connect(address) as store:
+        wipe(store)

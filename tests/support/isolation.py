@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from database import connect, name_server, wipe
+from database import empty, name_server
+from endpoint import Endpoint
 from fabula.config.settings import CONVENTIONAL, PREFIX
 from fabula.server import Address
 
@@ -27,6 +28,13 @@ def isolate(patch: pytest.MonkeyPatch, folder: Path) -> None:
     patch.chdir(folder)
 
 
+def name_endpoint(patch: pytest.MonkeyPatch, endpoint: Endpoint) -> None:
+    """Let the environment name a model endpoint of the tests, and cut chunks of 40 tokens."""
+    patch.setenv("OPENAI_BASE_URL", endpoint.url)
+    patch.setenv("OPENAI_API_KEY", "sk-test")
+    patch.setenv("FABULA_CHUNK_TOKENS", "40")
+
+
 @contextmanager
 def shared_graph(address: Address, folder: Path) -> Iterator[pytest.MonkeyPatch]:
     """Let the environment name an empty graph while it is filled for all tests of a file.
@@ -36,6 +44,5 @@ def shared_graph(address: Address, folder: Path) -> Iterator[pytest.MonkeyPatch]
     with pytest.MonkeyPatch.context() as patch:
         isolate(patch, folder)
         name_server(patch, address)
-        with connect(address) as store:
-            wipe(store)
+        empty(address)
         yield patch

@@ -10,12 +10,13 @@ from fabula.build.make import make
 from fabula.build.outcome import SilentProgress
 from fabula.build.plan import Planner
 from fabula.build.values import DocumentPlan
+from fabula.config.embedding_space import name_space
 from fabula.config.settings import Settings
-from fabula.graph.installed import graph, graphs
-from fabula.graph.recipes import with_bases
+from fabula.graph import Owner
 from fabula.library import App
 from fabula.library.collection import Collection
 from fabula.models.counted import Meter
+from fabula.store.part_reader import read_part
 
 BY_A_MODEL = ("communities", "discourse", "facts")
 """Communities are built again for their reports."""
@@ -39,13 +40,20 @@ def build_with_a_model(
 
 def _build(collection: Collection, name: str) -> None:
     store, models = collection.store, collection.models
+    planner = Planner(store, models, collection.name, [name], strict=True)
     for entry in list(collection.documents()):
-        planner = Planner(store, models, collection.name, [name])
-        every = with_bases(graphs(), [name, *(each for each in entry.graphs if each in graphs())])
-        recipes = models.recipes(entry.sha256, every)
-        plan: DocumentPlan = planner._plan(entry, [graph(name)], recipes, {})
-        [part] = make(replace(plan, strict=True), models, SilentProgress(), Meter()).parts
+        # To the planner all that another model made is stale.
+        plan = planner.plan_graphs(entry, [name])
+        assert isinstance(plan, DocumentPlan)
+        own = [graph for graph in plan.graphs if graph.name == name]
+        below = {
+            base: read_part(store, Owner(collection.name, base, entry.id), embeddings=True)
+            for base in own[0].below
+        }
+        plan = replace(plan, graphs=tuple(own), unchanged=below)
+        [part] = make(plan, models, SilentProgress(), Meter()).parts
         # It rests on the parts that are there, and not on those that this model would make.
-        below = {base: entry.graphs[base].fingerprint for base in part.record.made_from["rests_on"]}
-        record = replace(part.record, made_from={**part.record.made_from, "rests_on": below})
-        store.apply([replace(part, record=record)], models.space_name)
+        made_from = part.record.made_from
+        rests_on = {base: entry.graphs[base].fingerprint for base in made_from["rests_on"]}
+        record = replace(part.record, made_from={**made_from, "rests_on": rests_on})
+        store.apply([replace(part, record=record)], name_space(models.settings))

@@ -36,9 +36,8 @@ class SmallModels:
         return self.embedder.batch
 
     def chat(self, role: Role, step: str) -> Chat:
-        return CountedChat(
-            PlaceholderChat(self.model(role), None, ""), self.meter, step, self.model(role)
-        )
+        model = self.model(role)
+        return CountedChat(PlaceholderChat(model), self.meter, step, model)
 
     def model(self, role: Role) -> str:
         return "any"

@@ -6,6 +6,8 @@
 //   a document's id, or a part of its title; '' for the first by title
 // :param name => '';
 //   of whom, as speaker or addressee, by name; '' for all
+// :param doubtful => false;
+//   whether what is doubtful counts, too
 // :param limit => 30;
 //   rows at most
 CYPHER 25
@@ -16,6 +18,7 @@ ORDER BY document.title, document.id
 LIMIT 1
 MATCH (quotation:Element&Quotation {collection: $collection, document: document.id})
 WHERE quotation.speaker <> '' AND quotation.manner = 'speech'
+  AND ($doubtful OR NOT coalesce(quotation.doubtful, false))
   AND toLower($name) IN ['', toLower(quotation.speaker), toLower(quotation.addressee)]
 RETURN document.title AS title, quotation.speaker AS speaker,
   CASE quotation.addressee WHEN '' THEN '(nobody in particular)' ELSE quotation.addressee END

@@ -8,6 +8,8 @@
 //   who speaks, by name; '' for all
 // :param word => '';
 //   a word that they say, either case; '' for all
+// :param doubtful => false;
+//   whether what is doubtful counts, too
 // :param limit => 30;
 //   rows at most
 CYPHER 25
@@ -19,6 +21,7 @@ LIMIT 1
 MATCH (quotation:Element&Quotation {collection: $collection, document: document.id})
 WHERE toLower($speaker) IN ['', toLower(quotation.speaker)]
   AND toLower(quotation.text) CONTAINS toLower($word)
+  AND ($doubtful OR NOT coalesce(quotation.doubtful, false))
 RETURN document.title AS title, quotation.speaker AS speaker, quotation.addressee AS addressee,
   quotation.text AS text, quotation.evidence AS evidence, quotation.rule AS rule,
   quotation.section AS section, quotation.start AS start

@@ -6,6 +6,8 @@
 //   a document's id, or a part of its title; '' for the first by title
 // :param speaker => '';
 //   who speaks, by name; '' for all
+// :param doubtful => false;
+//   whether what is doubtful counts, too
 // :param limit => 30;
 //   rows at most
 CYPHER 25
@@ -16,6 +18,7 @@ ORDER BY document.title, document.id
 LIMIT 1
 MATCH (quotation:Element&Quotation {collection: $collection, document: document.id})
 WHERE quotation.speaker <> '' AND toLower($speaker) IN ['', toLower(quotation.speaker)]
+  AND ($doubtful OR NOT coalesce(quotation.doubtful, false))
 MATCH (quotation)-[:FROM_CHUNK]->(:Chunk)<-[:FROM_CHUNK]-(entity:Entity {collection: $collection})
 WHERE entity.name <> quotation.speaker AND any(name IN entity.names WHERE quotation.text CONTAINS name)
 WITH document, quotation.speaker AS speaker, entity.name AS about, entity.type AS type,

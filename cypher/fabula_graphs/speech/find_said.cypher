@@ -3,6 +3,7 @@
 // $document    a document's id, or '' for all
 // $speaker     who speaks, by any name in lower case; '' for all
 // $addressee   to whom, likewise
+// $doubtful    whether those count whose speaker or addressee is asked for and doubtful
 // $about       words in lower case of which a quotation must have one; an empty list for all
 // $limit       how many
 // $until       how many characters of the document the reader has read
@@ -17,6 +18,7 @@ OPTIONAL MATCH (quotation)-[:SPOKEN_TO]->(addressee:Entity {collection: $collect
 WITH document, quotation, speaker, addressee,
   // What says who speaks may come later: then nobody is named, and nobody's quotation it is.
   quotation.mention_end <= $until AND quotation.evidence_end <= $until AS is_known,
+  coalesce(quotation.doubtful, false) AS doubtful,
   CASE WHEN speaker.last > $until THEN COLLECT {
     MATCH (speaker)-[part:FROM_CHUNK]->(chunk:Chunk {collection: $collection})
     WHERE chunk.last <= $until
@@ -30,7 +32,8 @@ WITH document, quotation, speaker, addressee,
     RETURN DISTINCT name
   } ELSE coalesce(addressee.names, []) + quotation.addressee END
     + quotation.printed_addressee AS addressees
-WHERE ($speaker = '' OR is_known AND any(name IN speakers WHERE toLower(name) = $speaker))
+WHERE ($doubtful OR NOT doubtful OR $speaker = '' AND $addressee = '')
+  AND ($speaker = '' OR is_known AND any(name IN speakers WHERE toLower(name) = $speaker))
   AND ($addressee = '' OR any(name IN addressees WHERE toLower(name) = $addressee))
   AND (size($about) = 0 OR any(word IN $about WHERE toLower(quotation.text) CONTAINS word))
 RETURN quotation.id AS id, document.id AS document, document.title AS title,
@@ -43,6 +46,8 @@ RETURN quotation.id AS id, document.id AS document, document.title AS title,
   quotation.evidence_start AS evidence_start, quotation.evidence_end AS evidence_end,
   CASE WHEN coalesce(quotation.quoted_until, 0) > $until THEN ''
     ELSE coalesce(quotation.quoted_by, '') END AS quoted_by,
+  is_known AND doubtful AS doubtful,
+  CASE WHEN is_known THEN coalesce(quotation.confidence, 0.0) ELSE 0.0 END AS confidence,
   quotation.rule AS rule, quotation.by AS by, quotation.words AS words,
   quotation.section AS section, quotation.start AS start, quotation.end AS end,
   CASE WHEN is_known THEN speaker.id END AS speaker_id, addressee.id AS addressee_id

@@ -6,6 +6,7 @@ CYPHER 25
 MATCH (quotation:Element {collection: $collection, kind: 'quotation'})
 WHERE quotation.document >= $first_document AND quotation.document <= $last_document
   AND quotation.speaker <> '' AND quotation.last <= $until
+  AND NOT coalesce(quotation.doubtful, false)
 OPTIONAL MATCH (quotation)-[:SPOKEN_BY]->(entity:Entity {collection: $collection})
 WITH quotation.speaker AS speaker, CASE
   WHEN entity IS NULL THEN [quotation.speaker]

@@ -37,7 +37,7 @@ CORE_MODES = {
     ),
     "hybrid": Mode(
         hybrid.retrieve,
-        "cosine and BM25 over all levels at once",
+        "cosine and BM25 over all levels at once, without a model over chunks",
         options=hybrid.Options,
         sentence="Finds passages and summaries by meaning and by words; suits most questions.",
     ),

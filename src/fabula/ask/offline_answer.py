@@ -73,7 +73,7 @@ def _find_asked_for(
     form = read_question_form(question, passages)
     if is_restricted or not passages:
         return []
-    if not (form.subject or form.pair or form.asks is Asks.ENDING):
+    if not (form.subject or form.asks is Asks.ENDING):
         return []
     if filters.volumes or (form.asks is Asks.ENDING and store.place):
         # The last passage that was read is not the end of the book; volumes are searched alone.
@@ -81,8 +81,7 @@ def _find_asked_for(
     documents = list(dict.fromkeys(passage.hit.document for passage in passages))
     if form.asks is Asks.ENDING and len(documents) > 1:
         documents = _find_titled(question, passages)
-    names = [name for name in form.pair or (form.subject,) if name]
-    words = [_alternatives(name) for name in names]
+    words = [_alternatives(form.subject)] if form.subject else []
     if not all(words):
         return []
     # For a definition the first chunks that name it; for a fate or an ending the last ones.
@@ -106,8 +105,7 @@ def select_asked_for(form: QuestionForm, hits: Sequence[Hit]) -> list[Hit]:
 
     Of what is to be defined they are the first ones that name it, the first one that has its whole
     name, and those that look most like a definition, wherever they are; of somebody's fate the last
-    ones that name him, and the last that name him beside a word of fate; of a relation those with a
-    sentence that names both, what looks like a relation first.
+    ones that name him, and the last that name him beside a word of fate.
 
     Args:
         form: What the question asks for.
@@ -118,7 +116,7 @@ def select_asked_for(form: QuestionForm, hits: Sequence[Hit]) -> list[Hit]:
         return list(hits[:EDGE_CHUNKS])
     rates = {hit.id: rate_sentences(form, hit) for hit in hits}
     looking = sorted((hit for hit in hits if rates[hit.id] > 0), key=lambda hit: -rates[hit.id])
-    edges = [] if form.pair else [hit for hit in hits if form.names(hit.text)][:EDGE_CHUNKS]
+    edges = [hit for hit in hits if form.names(hit.text)][:EDGE_CHUNKS]
     whole = [hit for hit in hits if form.names_whole(hit.text)][:1]
     if form.asks is Asks.FATE:
         looking = [hit for hit in hits if rates[hit.id] > 0]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from fabula.graph.hits import Filters, Hit, Source
 from fabula.graph.readers import GraphReader, StatementReader
 from fabula.graph.structure import TextStructure
-from fabula.models import Answerer, Embedder, Guide
+from fabula.models import Embedder, Guide
 from fabula.models.counted import Meter
 from fabula.models.parallel import Workers
 from fabula.models.roles import Models
@@ -16,6 +16,7 @@ from fabula.models.usage import Usage
 
 if TYPE_CHECKING:
     from fabula.models.prices import Cost
+    from fabula.models.prompted import PromptedAnswerer
 
 
 class QuestionModels(Protocol):
@@ -47,7 +48,7 @@ class QuestionModels(Protocol):
 
     def models(self, meter: Meter) -> Models: ...
 
-    def answerer(self, meter: Meter) -> Answerer: ...
+    def answerer(self, meter: Meter) -> PromptedAnswerer: ...
 
 
 class AnswerReader(StatementReader, Protocol):

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
 
-from fabula.text.folding import fold
 from fabula.text.stems import stemmer_of
 
 
@@ -23,12 +22,8 @@ class Asks(Enum):
 
     DEFINITION = auto()
     TIME = auto()
-    PLACE = auto()
-    REASON = auto()
     NUMBER = auto()
     FATE = auto()
-    RELATION = auto()
-    CONTENT = auto()
     ENDING = auto()
     OTHER = auto()
 
@@ -37,7 +32,6 @@ _TITLES = (
     "mr|mrs|miss|ms|dr|doctor|sir|lady|lord|madame?|captain|colonel|professor|inspector|"
     "king|queen|prince|princess|count|countess|aunt|uncle|old|young|little|the|an|a"
 )
-_TITLE_BEFORE_NAME = re.compile(r"\b(?:Mr|Mrs|Miss|Ms|Dr|Sir|Lady|Lord|Madame?)\.? (?=[^\W\d_a-z])")
 _BOOK = "story|book|novel|tale|play|poem|narrative|text|plot|work|novella|history"
 _ENDING = re.compile(
     rf"\bhow (?:does|did|do) (?:.* )?(?:end|conclude|finish)\W*$"
@@ -55,45 +49,20 @@ _DEFINITION = re.compile(
     rf"|^(?:describe|introduce|tell me (?:something )?about) (?P<described>[^,;?]+?)\s*\W*$",
     re.IGNORECASE,
 )
-_TIME = re.compile(
-    r"^(?:since |until |till |by |and |but )?when\b|\b(?:what|which) (?:year|date|day|month|time|"
-    r"century|season|hour|age)\b|\bhow (?:long|often|old)\b",
-    re.IGNORECASE,
-)
-_PLACE = re.compile(
-    r"^(?:from |to |and |but )?where\b|\b(?:what|which) (?:place|city|town|country|street|house|"
-    r"room|village)\b",
-    re.IGNORECASE,
-)
-_REASON = re.compile(
-    r"^(?:and |but )?why\b|\b(?:what|which) (?:reason|cause|made)\b|\bwhat .*\bfor\W*$",
-    re.IGNORECASE,
-)
 _FATE = re.compile(
     r"^what (?:happen(?:s|ed)|has happened|had happened) to (?P<whom>[^,;?]+?)\W*$"
     r"|^what (?:became|becomes) of (?P<of>[^,;?]+?)\W*$"
     r"|^how (?:did|does|do) (?P<who>[^,;?]+?) die\W*$",
     re.IGNORECASE,
 )
-_RELATION = re.compile(
-    r"\b(?:relation|relationship|connection|difference|bond|link) (?:between|of)"
-    r" (?P<first>[^,;?]+?) (?:and|to|with) (?P<second>[^,;?]+?)\W*$"
-    r"|^how (?:is|are|was|were) (?P<one>[^,;?]+?) (?:related|connected) to (?P<other>[^,;?]+?)\W*$"
-    r"|^what (?:is|was) (?P<who>[^,;?]+?) to (?P<whom>[A-Z][^,;?]*?)\W*$",
+_FATE_SIGN = re.compile(
+    r"\b(?:dead|death|die[sd]?|dying|killed|murdered|drowned|perished|lost|gone|vanished|disappeared|"
+    r"escaped|fled|married|buried|grave|body|bodies|fainted|never (?:saw|seen|came|returned))\b",
     re.IGNORECASE,
 )
-_WRITINGS = (
-    "will|testament|codicil|letter|note|telegram|message|manuscript|inscription|epitaph|gravestone|"
-    "tombstone|diary|journal|document|parchment|paper|newspaper|notice|advertisement|placard|sign|"
-    "label|card|ticket|contract|treaty|law|clause|oath|prophecy|curse|poem|song|verse|legend|report"
-)
-_CONTENT = re.compile(
-    rf"^what (?:do|does|did) (?:[\w'’.]+ )*?(?:{_WRITINGS})s?"
-    r" (?:say|contain|state|read|provide|tell)\W*$"
-    r"|^what (?:is|was|stands|stood) (?:written|said|stated|printed|carved|engraved|inscribed)"
-    rf" (?:in|on|upon) (?:[\w'’-]+ )*?(?:{_WRITINGS}|stone|wall|ring|watch|door)s?\b"
-    r"|^what (?:is|are|was|were) the (?:contents?|terms|words) of"
-    rf" (?:[\w'’.]+ )*?(?:{_WRITINGS})s?\b",
+_TIME = re.compile(
+    r"^(?:since |until |till |by |and |but )?when\b[^,]*$|\b(?:what|which) (?:year|date|day|month|"
+    r"time|century|season|hour|age)\b|\bhow (?:long|often|old)\b",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\bhow (?:many|much|far|tall|large|big)\b", re.IGNORECASE)
@@ -109,52 +78,10 @@ _UNITS = "second|minute|hour|day|night|week|fortnight|month|year|century|centuri
 _TIME_SIGN = re.compile(
     rf"\b\d{{3,4}}\b|\b(?:{_MONTHS}|{_WEEKDAYS})\b|\bo['’]clock\b|\b(?:{_NUMBER_WORDS}|\d+|several|"
     rf"many|some|few)[ -](?:{_UNITS})s?\b|\b(?:{_UNITS})s? (?:ago|later|before|after|since)\b"
-    rf"|\b(?:hundred|thousand|million)\b|\b(?:yesterday|to-?day|to-?night|to-?morrow|midnight|noon|"
+    rf"|\b(?i:hundred|thousand|million)\b|\b(?:yesterday|to-?day|to-?night|to-?morrow|midnight|noon|"
     rf"Christmas|Easter)\b",
 )
-_YEAR_SIGN = re.compile(
-    r"\b1\d{3}\b|\b\d{2},\d{3}\b|\b(?:hundred|thousand)\b.*\b(?:hundred|thousand|A\.?D)\b|\bA\.D\.",
-    re.IGNORECASE,
-)
-_REASON_SIGN = re.compile(
-    r"\b(?:because|in order|so that|lest|on account of|owing to|the reason|therefore|"
-    r"for fear|for the sake)\b|[,;:—-]\s?(?:for|since|as) (?=(?:I|you|he|she|it|we|they|the|"
-    r"his|her|their|my|there|that|this)\b)",
-    re.IGNORECASE,
-)
-_PLACE_SIGN = re.compile(
-    r"\b(?:in|at|near|to|from|into|towards?|on|through|beyond|behind|beside|under)\s"
-    r"(?:(?:the|a|an|his|her|their|my|our|its)\s)?(?:[A-Z]\w+|(?:[\w-]+\s){0,2}"
-    r"(?:house|street|road|town|city|village|room|chamber|chambers|hall|castle|church|garden|wood|"
-    r"forest|hill|valley|river|sea|island|country|court|square|bank|moor|mill|shop|inn|door|"
-    r"tree|bough))\b"
-)
-_FATE_SIGN = re.compile(
-    r"\b(?:dead|death|die[sd]?|dying|killed|murdered|drowned|perished|lost|gone|vanished|disappeared|"
-    r"escaped|fled|married|buried|grave|body|bodies|fainted|never (?:saw|seen|came|returned))\b",
-    re.IGNORECASE,
-)
-_CONTENT_SIGN = re.compile(
-    r"\b(?:provid(?:es?|ed|ing)|stat(?:es?|ed|ing)|contain(?:s|ed|ing)?|as follows|ran|reads?|"
-    r"began|begins|written|wrote|signed|in these (?:words|terms)|the (?:words|contents?|terms) of|"
-    r"in the following|inscribed|inscription|clause|it said|that said|leaving)\b",
-    re.IGNORECASE,
-)
 _NUMBER_SIGN = re.compile(rf"\b(?:\d+|{_NUMBER_WORDS})\b", re.IGNORECASE)
-
-_NOUN_BEFORE = re.compile(
-    r"(?:\b(?:the|a|an|this|that|his|her|their|my|your|our|its|whose|no|any|last|own)\s+(?:[a-z]+\s+)?|['’]s\s+|s['’]\s+)$",
-    re.IGNORECASE,
-)
-NOUN_REACH = 80
-"""Characters before a word in which its determiner is looked for."""
-_AMBIGUOUS = ("will", "might", "can", "being", "may", "mine", "must")
-"""English function words that are nouns, too: "Jekyll's will", "with all his might"."""
-_AMBIGUOUS_WORD = re.compile(rf"\b(?:{'|'.join(_AMBIGUOUS)})s?\b", re.IGNORECASE)
-_POSSESSIVE_IS = re.compile(
-    r"\b(?:it|that|what|he|she|there|who|here|where)['’]s\s+$", re.IGNORECASE
-)
-
 _WITH_DO = re.compile(r"\b(?:do|does|did)\b.* (\w+)\W*$", re.IGNORECASE)
 _ABOUT_BOOKS = """
 story book novel tale poem play text work narrative narrator author reader chapter plot passage
@@ -183,61 +110,6 @@ understand understood; wake woke; wear wore worn; weave wove woven; weep wept; w
 write wrote written
 """
 """English verbs with their forms, which no stemmer knows as one word."""
-_OTHER_WORDS = """
-kill: murder slay stab shoot strangle poison drown assassinate murderer
-murder: kill slay stab strangle murderer
-die: deathbed perish decease grave funeral
-weapon: knife dagger sword pistol gun revolver axe club cane stick rifle poker razor spear
-live: dwell reside lodge house home lodging inhabit abode
-marry: wed wedding wife husband bride bridegroom marriage
-eat: food meat feed flesh devour dine meal supper dinner
-drink: wine beer glass bottle drunk drunken
-buy: purchase pay bargain
-steal: rob theft thief thieves robber
-work: trade profession employ clerk occupation business
-job: trade profession employ clerk occupation business
-profession: trade occupation clerk lawyer doctor
-poor: poverty beggar hunger want
-rich: wealth wealthy fortune money
-wear: dress clothes clothed coat cloak gown clad
-look: appearance face eyes hair countenance figure
-appearance: face eyes hair countenance figure look
-sick: ill illness fever disease sickness
-afraid: fear terror fright frighten dread
-fear: terror fright frighten dread afraid
-angry: anger rage fury furious wrath
-sad: grief sorrow weep tears
-happy: joy glad delight happiness
-travel: journey voyage
-escape: flee fly
-hide: conceal secret
-inherit: heir legacy bequeath estate will
-heir: inherit legacy bequeath
-proof: evidence prove token testimony witness
-evidence: proof prove token testimony witness
-punish: punishment prison gaol sentence hang
-prison: gaol jail cell dungeon
-fight: battle struggle quarrel blow
-attack: assault strike assail
-leave: depart departure
-arrive: arrival come reach
-find: discover discovery
-see: behold perceive
-gift: present
-family: father mother brother sister son daughter wife
-child: son daughter boy girl baby
-parent: father mother
-moral: lesson
-ghost: spirit spectre phantom apparition
-letter: note message
-scared: afraid fear terror fright
-home: house
-end: last final
-dream: nightmare vision
-"""
-"""What a book says where an English question has the word before the colon. Written from the words
-that questions about novels use, with words that are as common in books of the last centuries."""
-
 _DETERMINER = "(?i:an?|the|my|his|her|our|their|its|one|some|that|this|two|no|such|another)"
 _QUOTED = r"[’'”\"]?"
 """A name may be in quotation marks: "the ‘Eloi,’ the beautiful race"."""
@@ -339,28 +211,18 @@ class QuestionForm:
     Attributes:
         asks: The kind.
         subject: Of a definition, what is to be defined, without titles: "Poole", "White Sphinx".
-        wants_year: Whether it asks for a year.
-        nouns: Function words that the question uses as nouns, folded: "will".
-        pair: Of a relation, the two that it is between, without titles; otherwise empty.
         is_thing: Of a definition, whether it asks "what", not "who": the book may print a thing
             with a capital or without.
     """
 
     asks: Asks = Asks.OTHER
     subject: str = ""
-    wants_year: bool = False
-    nouns: frozenset[str] = field(default_factory=frozenset)
-    pair: tuple[str, ...] = ()
     is_thing: bool = False
 
     @property
     def _flags(self) -> re.RegexFlag:
         is_name = self.subject != self.subject.lower() and not self.is_thing
         return re.NOFLAG if is_name else re.IGNORECASE
-
-    @cached_property
-    def _pair_names(self) -> tuple[re.Pattern[str], ...]:
-        return tuple(re.compile(_name_pattern(name)) for name in self.pair)
 
     @cached_property
     def _definitions(self) -> tuple[tuple[float, re.Pattern[str]], ...]:
@@ -405,67 +267,28 @@ class QuestionForm:
                 ),
                 default=0.0,
             )
-        if self.asks is Asks.RELATION:
-            if not (self.pair and all(name.search(sentence) for name in self._pair_names)):
-                return 0.0
-            return 1.0 if _RELATION_SIGN.search(sentence) else 0.5
-        if self.wants_year:
-            return 1.0 if _YEAR_SIGN.search(sentence) else 0.0
         sign = _SIGNS.get(self.asks)
         return 1.0 if sign and sign.search(sentence) else 0.0
 
 
-_SIGNS = {
-    Asks.TIME: _TIME_SIGN,
-    Asks.PLACE: _PLACE_SIGN,
-    Asks.REASON: _REASON_SIGN,
-    Asks.NUMBER: _NUMBER_SIGN,
-    Asks.FATE: _FATE_SIGN,
-    Asks.CONTENT: _CONTENT_SIGN,
-}
-
-
-_RELATION_SIGN = re.compile(
-    rf"\b(?:{_ROLES})(?:s|['’]s)?\b"
-    r"|\b(?:hat(?:e[ds]?|red)|lov(?:e[ds]?|ing)|trust(?:ed|s)?|fear(?:ed|s)?|"
-    r"married|betrothed|engaged|indifferent|resembl\w+|alike|same|identical|both|between|"
-    r"related|relations?|kin|kinsman|son-in-law|heir|rivals?|allies|ally|employ\w*|serv(?:ed|es)|"
-    r"(?:smaller|younger|older|better|worse|more|less|other) than)\b",
-    re.IGNORECASE,
-)
+_SIGNS = {Asks.TIME: _TIME_SIGN, Asks.NUMBER: _NUMBER_SIGN, Asks.FATE: _FATE_SIGN}
 
 
 def read_form(question: str) -> QuestionForm:
     """Return what an English question asks for."""
     question = " ".join(question.split())
-    nouns = frozenset(noun_uses(question))
     if _ENDING.search(question):
-        return QuestionForm(Asks.ENDING, nouns=nouns)
-    if _CONTENT.search(question):
-        return QuestionForm(Asks.CONTENT, nouns=nouns)
-    if match := _RELATION.search(question):
-        pair = tuple(re.sub(r"['’]s$", "", _bare(name)) for name in match.groups() if name)
-        if all(name != name.lower() for name in pair):
-            return QuestionForm(Asks.RELATION, nouns=nouns, pair=pair)
+        return QuestionForm(Asks.ENDING)
     if match := _DEFINITION.search(question):
         subject = _bare(match["subject"] or match["described"])
         if not re.search(r"['’]s\b|s['’]$", subject):
             is_thing = bool(re.match(r"(?:\w+ )?what\b", question, re.IGNORECASE))
-            return QuestionForm(Asks.DEFINITION, subject, nouns=nouns, is_thing=is_thing)
+            return QuestionForm(Asks.DEFINITION, subject, is_thing)
     if match := _FATE.search(question):
-        return QuestionForm(
-            Asks.FATE, _bare(match["whom"] or match["of"] or match["who"]), nouns=nouns
-        )
-    for asks, pattern in (
-        (Asks.TIME, _TIME),
-        (Asks.NUMBER, _NUMBER),
-        (Asks.PLACE, _PLACE),
-        (Asks.REASON, _REASON),
-    ):
-        if pattern.search(question):
-            wants_year = asks is Asks.TIME and bool(re.search(r"\byear\b", question, re.I))
-            return QuestionForm(asks, wants_year=wants_year, nouns=nouns)
-    return QuestionForm(nouns=nouns)
+        return QuestionForm(Asks.FATE, _bare(match["whom"] or match["of"] or match["who"]))
+    if _TIME.search(question):
+        return QuestionForm(Asks.TIME)
+    return QuestionForm(Asks.NUMBER if _NUMBER.search(question) else Asks.OTHER)
 
 
 def _bare(subject: str) -> str:
@@ -478,11 +301,6 @@ def content_terms(question: str) -> set[str]:
     return set(stemmer_of("en").search_terms(question)) - _terms_about_books()
 
 
-def without_titles(question: str) -> str:
-    """Return a question without titles before names, which say nothing of whom it asks: "Mr."."""
-    return _TITLE_BEFORE_NAME.sub("", question)
-
-
 def find_verb_forms(question: str, names: Iterable[str]) -> dict[str, str]:
     """Return by stem the other forms of a question's verbs, as the stem that the question has.
 
@@ -492,28 +310,15 @@ def find_verb_forms(question: str, names: Iterable[str]) -> dict[str, str]:
         question: The question.
         names: Names in it, which are no verbs: Mr. Hide hides nothing.
     """
-    return _find_standing_for(question, names, _verb_forms())
-
-
-def find_other_words(question: str, names: Iterable[str]) -> dict[str, str]:
-    """Return by stem what stands in English texts for a word of a question, as that word's stem.
-
-    "murdered" stands for "kill", and "meat" for "eat". Takes the same as `find_verb_forms`.
-    """
-    return _find_standing_for(question, names, _other_words())
-
-
-def _find_standing_for(
-    question: str, names: Iterable[str], table: Mapping[str, frozenset[str]]
-) -> dict[str, str]:
     stemmer = stemmer_of("en")
     own = set(stemmer.search_terms(question))
     named = set(stemmer.search_terms(" ".join(names)))
+    forms = _verb_forms()
     return {
-        other: term
+        form: term
         for term in sorted(own - named)
-        for other in sorted(table.get(term, frozenset()))
-        if other not in own
+        for form in sorted(forms.get(term, frozenset()))
+        if form not in own
     }
 
 
@@ -527,20 +332,6 @@ def _verb_forms() -> dict[str, frozenset[str]]:
     return forms
 
 
-@functools.cache
-def _other_words() -> dict[str, frozenset[str]]:
-    """Return the stems of words that stand for a word, by its stem and those of its forms."""
-    stem, forms = stemmer_of("en").search_terms, _verb_forms()
-    others: dict[str, frozenset[str]] = {}
-    for line in _OTHER_WORDS.strip().splitlines():
-        word, _, listed = line.partition(":")
-        senses = frozenset(stem(listed)).union(*(forms.get(each, ()) for each in stem(listed)))
-        for term in stem(word):
-            for form in {term} | forms.get(term, frozenset()):
-                others[form] = others.get(form, frozenset()) | senses - {form}
-    return others
-
-
 def final_verb(question: str) -> set[str]:
     """Return the stem of the word that ends a question with "do", as in "did the sexton dig"."""
     match = _WITH_DO.search(question)
@@ -550,18 +341,6 @@ def final_verb(question: str) -> set[str]:
 @functools.cache
 def _terms_about_books() -> frozenset[str]:
     return frozenset(stemmer_of("en").search_terms(_ABOUT_BOOKS))
-
-
-def noun_uses(text: str) -> Iterable[str]:
-    """Yield the function words of a text that stand as nouns, folded: "will" in "the will".
-
-    A determiner or a possessive before the word tells: "Will you dine?" has no noun, and neither
-    has "that'll be the will of God" more than one.
-    """
-    for match in _AMBIGUOUS_WORD.finditer(text):
-        before = max(0, match.start() - NOUN_REACH), match.start()
-        if _NOUN_BEFORE.search(text, *before) and not _POSSESSIVE_IS.search(text, *before):
-            yield fold(match[0]).rstrip("s")
 
 
 def _name_pattern(subject: str) -> str:

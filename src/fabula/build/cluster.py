@@ -268,7 +268,7 @@ class ClusterSteps:
         self._run = uuid.uuid4().hex
         self._numbers = itertools.count()
         self._documents = Workers(MAX_DOCUMENTS)
-        self._settings = models.worker_settings()
+        self._settings = models.settings.for_workers()
         self._inside = 0
         self._changed = threading.Condition()
 

@@ -13,6 +13,8 @@ from typing import Any, Literal
 from fabula.build.outcome import SilentProgress
 from fabula.build.values import CollectionPlan, DocumentPlan, GraphPlan
 from fabula.config.model_factory import ModelFactory
+from fabula.config.recipes import make_collection_recipe, make_recipes
+from fabula.config.settings import STATIC
 from fabula.errors import Changed, NotFound
 from fabula.graph import TEXT, Owner, Part, Record, fingerprint
 from fabula.graph.annotations import AnnotationLayer
@@ -92,16 +94,15 @@ class Planner:
         follow = partial(decisions_by_graph, graphs, decisions, entry.id if entry else document.id)
         parts = entry.graphs if entry else {}
         layers = self._digests(graphs, entry.id if entry else document.id)
-        recipes = self.models.recipes(
-            document.sha256, graphs, decisions=follow(parts), layers=layers
-        )
+        make = partial(make_recipes, self.models.settings, document.sha256, graphs, layers=layers)
+        recipes = make(decisions=follow(parts))
         names = find_stale(graphs, entry, recipes)
         if self.rebuild or entry is None or entry.sha256 != document.sha256:
             names = [TEXT, *(graph.name for graph in graphs)]
         stale_graphs = [graph for graph in graphs if graph.name in names]
         # What is made anew follows all decisions, whatever was in it when they were made.
         followed = follow({name: part for name, part in parts.items() if name not in names})
-        recipes = self.models.recipes(document.sha256, graphs, decisions=followed, layers=layers)
+        recipes = make(decisions=followed)
         status: Literal["added", "replaced"] = "replaced" if entry else "added"
         plan = self._plan(
             entry, stale_graphs, recipes, followed, document, is_new_text=TEXT in names
@@ -140,7 +141,9 @@ class Planner:
         collection_parts = self.store.collection_parts(self.collection)
         entries = complete_documents(graph, self.store.documents(self.collection), collection_parts)
         decisions = collection_decisions(graph, read_decisions(self.store, self.collection))
-        recipe = self.models.collection_recipe(graph, entries, collection_parts, decisions)
+        recipe = make_collection_recipe(
+            self.models.settings, graph, entries, collection_parts, decisions
+        )
         record = collection_parts.get(graph.name)
         is_current = record is not None and record.fingerprint == fingerprint(recipe)
         if record and is_current and not (record.gaps or self.rebuild):
@@ -151,7 +154,7 @@ class Planner:
         return CollectionPlan(
             status="replaced" if record else "added",
             graph=graph,
-            options=self.models.graph_options(graph),
+            options=self.models.table(graph.name),
             recipe=recipe,
             reader=PartReader(self.collection, entries, read, frozenset(own), tuple(decisions)),
             known=self._known_of_collection(graph, record, recipe),
@@ -185,7 +188,9 @@ class Planner:
         decisions = read_decisions(self.store, self.collection)
         followed = decisions_by_graph(graphs, decisions, entry.id, entry.graphs)
         layers = self._digests(graphs, entry.id)
-        recipes = self.models.recipes(entry.sha256, graphs, decisions=followed, layers=layers)
+        recipes = make_recipes(
+            self.models.settings, entry.sha256, graphs, decisions=followed, layers=layers
+        )
         return find_stale(graphs, entry, recipes, gaps=gaps)
 
     def _missing(
@@ -198,9 +203,10 @@ class Planner:
         every = [*graphs_by_name.values()]
         followed = decisions_by_graph(every, decisions, entry.id, entry.graphs)
         layers = self._digests(every, entry.id)
-        recipes = self.models.recipes(
-            entry.sha256, every, base=base, decisions=followed, layers=layers
+        make = partial(
+            make_recipes, self.models.settings, entry.sha256, every, base=base, layers=layers
         )
+        recipes = make(decisions=followed)
         # What these rest on or use has to be as the recipes say, too.
         related = with_relatives(graphs_by_name, names)
         candidates = [graph for name, graph in graphs_by_name.items() if name in related]
@@ -212,9 +218,7 @@ class Planner:
             # What is made anew follows all decisions, whatever was in it when they were made.
             stay = {name: part for name, part in entry.graphs.items() if name not in missing}
             followed = decisions_by_graph(every, decisions, entry.id, stay)
-            recipes = self.models.recipes(
-                entry.sha256, every, base=base, decisions=followed, layers=layers
-            )
+            recipes = make(decisions=followed)
         return graphs, recipes, followed
 
     def _digests(self, graphs: Sequence[Graph[Any]], document: str) -> Mapping[str, str]:
@@ -253,7 +257,7 @@ class Planner:
         for graph in graphs:
             below = (*graph.rests_on, *(name for name in graph.uses if name in existing))
             known = self._known(entry, graph, recipes[graph.name], bare)
-            options = self.models.graph_options(graph)
+            options = self.models.table(graph.name)
             followed = tuple(decisions.get(graph.name, ()))
             recipe = recipes[graph.name]
             layers = self._layers(graph, document.id, recipe)
@@ -295,13 +299,11 @@ class Planner:
             edges=edges,
             report=self._report_read,
         )
-        if not self.dry:
+        if not self.dry or self.models.settings.embedding_model == STATIC:
             return part
         # A dry run embeds by static vectors, which can't be compared with a model's.
-        texts = [str(node.properties.get("text", "")) for node in part.nodes]
-        vectors = self.models.placeholder_vectors(texts)
-        if vectors is None:
-            return part
+        texts = [str(node.properties.get("text", "")).strip() or "-" for node in part.nodes]
+        vectors = self.models.static.embed(texts).vectors
         nodes = tuple(
             node if node.embedding is None else replace(node, embedding=row)
             for node, row in zip(part.nodes, vectors, strict=True)

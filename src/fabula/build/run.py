@@ -429,9 +429,9 @@ class BuildRun:
             batch = self.rounds.begin_build()
             models = partial(self.models.batched_models, batch)
         elif self.dry:
-            from fabula.config.expected_models import ExpectedModels
+            from fabula.models.placeholders import DryRun
 
-            models = ExpectedModels(self.models, estimate=self.estimate).models
+            models = self.models.view(dry_run=DryRun(batches=self.estimate)).models
         # What batches brought is counted when it is first used, and not by each process.
         meter = Meter(None if batch else self.models.counter)
         return _Begun(_DocumentProgress(self.listener.begin(name), meter), meter, models, batch)

@@ -456,6 +456,26 @@ class Settings(BaseModel):
             update["embedding_model"] = STATIC
         return self.model_copy(update=update)
 
+    def for_workers(self) -> Self:
+        """Return the settings with which another process makes parts as this one would.
+
+        This process answers what they want of an endpoint: so they have no address and no key of
+        it, no budget and no cache, and nothing of Neo4j.
+        """
+        update: dict[str, Any] = {
+            "neo4j_uri": None,
+            "neo4j_username": "neo4j",
+            "neo4j_password": SecretStr(""),
+            "collections": {},
+            "base_url": None,
+            "api_key": None,
+            "keyring": False,
+            "cache": False,
+            "max_calls": None,
+            "max_tokens": None,
+        }
+        return self.model_copy(update=update)
+
     @property
     def models_folder(self) -> Path:
         """The folder of the files of models that run on this machine."""

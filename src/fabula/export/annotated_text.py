@@ -107,12 +107,13 @@ class AnnotatedText:
     def _quotations(self) -> Iterator[Annotation]:
         names = self.names()
         for found in self.findings.quotations:
+            speaker = "" if found.is_doubtful else found.speaker
             yield Annotation(
                 quote_at(self.document.text, found.start, found.end),
                 QUOTATION,
-                names.get(found.speaker, ""),
+                names.get(speaker, ""),
                 id=f"quotation-{found.start}-{found.end}",
-                group=found.speaker,
+                group=speaker,
             )
 
     def _events(self) -> Iterator[Annotation]:

@@ -43,12 +43,14 @@ class FoundQuotation:
         speaker: The id of the `FoundEntity` that says it; '' if nobody is known.
         speaker_words: The characters, from and to, of the words that name the speaker beside the
             quotation ("she" in "said she"); None if there are none.
+        is_doubtful: Whether the speaker may well be another.
     """
 
     start: int
     end: int
     speaker: str = ""
     speaker_words: tuple[int, int] | None = None
+    is_doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)

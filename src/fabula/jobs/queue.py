@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from threading import Condition
 from typing import Any, Protocol
 
+from fabula.config.embedding_space import for_building, name_space
 from fabula.config.serving import TABLE
 from fabula.errors import Conflict, Forbidden, NotFound, SettingsError
 from fabula.jobs.callers import Caller
@@ -380,8 +381,8 @@ class Jobs:
             )
         if space and (space.has_documents or space.phase):
             refuse_reembedding(space)
-            models = collection.models.for_building(space.model)
-            refuse_other_model(space, models.space_name)
+            settings = for_building(collection.models.settings, space.model)
+            refuse_other_model(space, name_space(settings))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from fabula.config.recipes import make_build_recipe
 from fabula.graph import differences, fingerprint
 from fabula.jobs.job import OF_FILES, Item, Kind
 from fabula.jobs.uploads import Uploads
@@ -58,7 +59,7 @@ class Recipes:
     @cached_property
     def _own_recipes(self) -> _OwnRecipes:
         settings = self._app.settings
-        build = self._app.models.build_recipe()
+        build = make_build_recipe(settings)
         ingest = build | {"uploads": self._uploads.id()}
         return _OwnRecipes(
             build=build,

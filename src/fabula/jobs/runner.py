@@ -436,12 +436,9 @@ class JobRun:
 
     def _ingest(self, collection: Collection) -> Sequence[Outcome]:
         waiting = self._progress.waiting()
-        ingest = partial(
-            collection.ingest_sources,
-            graphs=self._job.options.get("graphs"),
-            rebuild=self._job.options.get("rebuild", False),
-            **self._build_options,
-        )
+        graphs, options = self._job.options.get("graphs"), self._build_options
+        options["rebuild"] = self._job.options.get("rebuild", False)
+        ingest = partial(collection.ingest_sources, graphs=graphs, **options)
         sources = {
             item.source: document_source(self._services.uploads, collection.name, item)
             for item in waiting

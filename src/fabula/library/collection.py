@@ -16,6 +16,7 @@ from fabula.ask.history import latest_turns
 from fabula.ask.mode_runs import refuse_unbuilt
 from fabula.ask.query import Query
 from fabula.ask.scope import AskedTurn, QuestionScope, known_turns
+from fabula.config.embedding_space import for_building, for_questions, name_space
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.errors import Changed, LoadError, NotFound, SettingsError
@@ -26,12 +27,6 @@ from fabula.graph.hits import NO_LIMIT, Filters, Hit, Passage, Source
 from fabula.graph.installed import graph, graphs, refuse_without_model
 from fabula.graph.method import Graph
 from fabula.graph.reading_place import ReadingPlace
-from fabula.graph.recipes import (
-    collection_decisions,
-    complete_documents,
-    decisions_by_graph,
-    differences_of,
-)
 from fabula.graph.trace import Trace
 from fabula.library.catalogue import Documents, empty_collection_error, find_document
 from fabula.library.resources import Resources
@@ -63,6 +58,7 @@ if TYPE_CHECKING:
     from fabula.library.reading import Reading
     from fabula.library.volumes import ReadVolumes
     from fabula.load.source import DocumentSource
+    from fabula.models.placeholders import DryRun
     from fabula.models.progress import Progress
     from fabula.store import Store
     from fabula.store.integrity import CheckFindings
@@ -430,9 +426,11 @@ class Collection:
 
     def stale_of(self, entries: Sequence[Entry]) -> dict[str, dict[str, list[str]]]:
         """Return the same of several documents by their ids, for as many queries as of one."""
+        from fabula.config.recipes import make_recipes
+        from fabula.graph.recipes import decisions_by_graph, differences_of
         from fabula.store.annotations import read_records
 
-        installed, decisions, models = graphs(), self.decisions(), self._building()
+        installed, decisions, settings = graphs(), self.decisions(), self._building()
         built = {
             entry.id: [installed[name] for name in installed if name in entry.graphs]
             for entry in entries
@@ -447,7 +445,7 @@ class Collection:
             own = built[entry.id]
             followed = decisions_by_graph(own, decisions, entry.id, entry.graphs)
             known = layers.get(entry.id, {})
-            recipes = models.recipes(entry.sha256, own, decisions=followed, layers=known)
+            recipes = make_recipes(settings, entry.sha256, own, decisions=followed, layers=known)
             stale[entry.id] = differences_of(entry, recipes)
         return stale
 
@@ -804,12 +802,12 @@ class Collection:
         Raises:
             NotFound: As `retrieve`.
         """
-        from fabula.config.expected_models import ExpectedModels
+        from fabula.models.placeholders import DryRun
 
         query = self.make_query(question, options)
         read, filters = self._aim(query)
         space = self.space()
-        models = ExpectedModels(self._asking(None), space.dimensions if space else 0)
+        models = self._asking(None, DryRun(space.dimensions if space else 0))
         stream = answering.answer(query, filters, read.store, models, Meter(), Trace())
         if not stream.hits:
             self._explain_nothing_found(query, filters)
@@ -879,17 +877,18 @@ class Collection:
 
     # Inside
 
-    def _asking(self, stop: Stop | None) -> ModelFactory:
+    def _asking(self, stop: Stop | None, dry_run: DryRun | None = None) -> ModelFactory:
         """Return the models for one question, which is embedded as the collection was."""
         # The collection may be given other vectors at any time, so this is read each time.
-        space = self.space()
-        models = self.models if space is None else self.models.for_questions(space.model, self.name)
-        return models.view(urgent=True, stop=stop)
+        space, settings = self.space(), self.models.settings
+        if space is not None:
+            settings = for_questions(settings, space.model, self.name)
+        return self.models.view(urgent=True, stop=stop, settings=settings, dry_run=dry_run)
 
-    def _building(self) -> ModelFactory:
-        """Return the models with which documents are added to what the collection has."""
-        space = self.space()
-        return self.models if space is None else self.models.for_building(space.model)
+    def _building(self) -> Settings:
+        """Return the settings by which documents are added to what the collection has."""
+        space, settings = self.space(), self.models.settings
+        return settings if space is None else for_building(settings, space.model)
 
     def _differences(
         self,
@@ -898,12 +897,16 @@ class Collection:
         entries: Sequence[Entry],
         collection_parts: Mapping[str, Record],
     ) -> tuple[str, ...]:
+        from fabula.config.recipes import make_collection_recipe
+        from fabula.graph.recipes import collection_decisions, complete_documents
+
         try:
             resting_on = complete_documents(graph, entries, collection_parts)
         except NotFound:
             return ("documents",)
         decisions = collection_decisions(graph, self.decisions())
-        recipe = self._building().collection_recipe(graph, resting_on, collection_parts, decisions)
+        settings = self._building()
+        recipe = make_collection_recipe(settings, graph, resting_on, collection_parts, decisions)
         changes = differences(record.made_from, recipe)
         # A document that it rests on is named by its id, which tells a reader nothing.
         return tuple(
@@ -953,7 +956,7 @@ class Collection:
         space = self.space()
         if space is None or not space.has_documents:
             raise empty_collection_error(self.name)
-        self.models.for_questions(space.model, self.name)
+        for_questions(self.models.settings, space.model, self.name)
         # Only this is kept: `_asking` looks at the model for each question.
         self._is_ready = True
 
@@ -987,10 +990,11 @@ class Collection:
         if space and (space.has_documents or space.phase):
             # Refuse it before anything is paid for.
             refuse_reembedding(space)
-            models = models.for_building(space.model)
-            refuse_other_model(space, models.space_name)
-            if models.space_name != self.models.space_name:
-                LOG.warning("%s", describe_other_prefix(space, self.models.space_name))
+            models = models.view(settings=for_building(models.settings, space.model))
+            built, named = name_space(models.settings), name_space(self.models.settings)
+            refuse_other_model(space, built)
+            if built != named:
+                LOG.warning("%s", describe_other_prefix(space, named))
         if space is None:
             refuse_collection(self.name)
         return BuildRun(self.store, models.view(stop=stop), self.name, requested, **options)

@@ -1,4 +1,4 @@
-"""The protocols of the models that Fabula calls: chats, embedders, guides and answerers."""
+"""The protocols of the models that Fabula calls: chats, embedders and guides."""
 
 from __future__ import annotations
 
@@ -202,27 +202,3 @@ class NumberedText(NamedTuple):
     number: int
     place: str
     text: str
-
-
-class Answerer(Protocol):
-    """Writes an answer from passages."""
-
-    def answer(
-        self,
-        question: str,
-        context: Sequence[NumberedText],
-        history: Sequence[Turn] = (),
-        brief: str = "",
-        *,
-        in_text_order: bool = False,
-    ) -> Iterator[Reply]:
-        """Yield pieces of an answer that cites the passages of `context` by their numbers.
-
-        Args:
-            question: The question to answer.
-            context: The passages, in the order in which they are given.
-            history: The conversation's previous turns.
-            brief: What the works are about as wholes; it is no evidence, and is not cited.
-            in_text_order: Whether the passages are in the order of the text; otherwise best first.
-        """
-        ...

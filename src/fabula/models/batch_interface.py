@@ -6,9 +6,11 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 
+import httpx2
+
 from fabula.errors import BadReply, ModelError, TextRefused
 from fabula.models.endpoint.accepted import find_refused
-from fabula.models.endpoint.client import BROKEN, EndpointClient, Method
+from fabula.models.endpoint.client import EndpointClient, Method
 from fabula.models.endpoint.errors import EndpointError, ErrorResponse, NamedModel, requested_wait
 from fabula.models.endpoint.payload import Json, object_or_empty, reported_error
 from fabula.models.endpoint.retries import MAX_WAIT_SECONDS
@@ -115,8 +117,8 @@ class BatchInterface:
                 failure = InterfaceRefused(f"{url} refused {what} ({status}): {why}", status)
                 if not response.error.temporary:
                     raise failure from response
-            except (*BROKEN, UnusableAnswer) as error:
-                why = transport.line(error.__cause__ or error)
+            except (httpx2.HTTPError, UnusableAnswer) as error:
+                why = transport.line(error)
                 failure = InterfaceRefused(f"{url} did not answer {what}: {why}", 0)
             if attempt == attempts or (after is not None and after > MAX_WAIT_SECONDS):
                 raise failure

@@ -261,12 +261,19 @@ class ReplyCache(ABC):
         self.save([(key, "embedding", model, row) for key, row in data.items()])
 
 
-class NoCache(ReplyCache):
-    """A cache that saves nothing; who asks the same thing at the same time shares a call."""
+class ReadOnlyCache(ReplyCache):
+    """Finds what another cache has, if there is one, and saves nothing.
+
+    Who asks the same thing at the same time shares a call.
+    """
+
+    def __init__(self, other: ReplyCache | None = None) -> None:
+        super().__init__()
+        self._other = other
 
     def find(self, keys: Collection[bytes]) -> dict[bytes, bytes]:
-        """Return nothing."""
-        return {}
+        """Return what the other cache has."""
+        return self._other.find(keys) if self._other else {}
 
     def save(self, rows: Sequence[CachedRow]) -> None:
         """Save nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from fabula.text.names import REORDERING
@@ -37,10 +38,15 @@ def escape_json(json_text: str) -> str:
 
 def clean_json(value: Any) -> Any:
     """Return a JSON value with all its texts and keys cleaned."""
+    return change_texts(value, clean_text)
+
+
+def change_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a JSON value with each of its texts and keys changed."""
     if isinstance(value, str):
-        return clean_text(value)
+        return change(value)
     if isinstance(value, list):
-        return [clean_json(item) for item in value]
+        return [change_texts(item, change) for item in value]
     if isinstance(value, dict):
-        return {clean_text(str(key)): clean_json(item) for key, item in value.items()}
+        return {change(str(key)): change_texts(item, change) for key, item in value.items()}
     return value

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from fabula.errors import ModelError, ReplyPending
 from fabula.models import Embedder, Embeddings, Prompt, Reply, TextKind
@@ -11,35 +14,41 @@ from fabula.models.cache import ReplyCache, chat_key, embedding_key
 from fabula.text import tokens
 
 
-class PlaceholderChat:
-    """A chat that replies from the cache, and otherwise with the prompt's placeholder.
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """What stands in for models.
 
-    With `estimate`, that of a run by batches, it does so in the round after it was first asked.
+    Attributes:
+        dimensions: Those of the collection's embeddings, for a question; 0 for those at hand.
+        batches: Counts the rounds and batches that a build by batches would need; None for calls.
+    """
+
+    dimensions: int = 0
+    batches: BatchEstimate | None = None
+
+
+class PlaceholderChat:
+    """A chat that replies with the prompt's placeholder, about as long as a model's reply.
+
+    With `batches`, it does so in the round after it was first asked.
     """
 
     def __init__(
-        self,
-        model: str,
-        cache: ReplyCache | None,
-        endpoint: str,
-        estimate: BatchEstimate | None = None,
+        self, model: str, endpoint: str = "", batches: BatchEstimate | None = None
     ) -> None:
-        self._model, self._cache, self._endpoint = model, cache, endpoint
-        self._estimate = estimate
+        self._model, self._endpoint, self._batches = model, endpoint, batches
 
     def complete(self, prompt: Prompt) -> Reply:
-        """Return the cached reply, or the prompt's placeholder.
+        """Return the prompt's placeholder.
 
         Raises:
-            ModelError: There is neither.
+            ModelError: It has none.
             ReplyPending: A batch would bring the reply.
         """
-        key = chat_key(self._endpoint, self._model, prompt)
-        if self._cache and (cached := self._cache.reply(key)):
-            return cached
-        texts = prompt.system, prompt.user
-        if self._estimate and not self._estimate.ask(key, "chat", self._model, texts):
-            raise ReplyPending
+        if self._batches:
+            key = chat_key(self._endpoint, self._model, prompt)
+            if not self._batches.ask(key, "chat", self._model, (prompt.system, prompt.user)):
+                raise ReplyPending
         if prompt.placeholder is None:
             raise ModelError(
                 "The cost of this run can't be estimated: one of its prompts has no placeholder "
@@ -58,8 +67,9 @@ class PlaceholderChat:
 class PlaceholderEmbedder:
     """An embedder that has the name of a paid model, and vectors of a free one in its place.
 
-    Texts whose vectors are in the cache count as saved. With `estimate`, they come in the round
-    after they were first asked for.
+    Texts whose vectors are in the cache count as saved. By batches, vectors come in the round after
+    they were first asked for. Where the collection's have more dimensions, the numbers are
+    repeated, so that an index can be asked: it finds other passages, but as many.
     """
 
     def __init__(
@@ -69,11 +79,13 @@ class PlaceholderEmbedder:
         placeholder: Embedder,
         cache: ReplyCache | None,
         endpoint: str,
-        estimate: BatchEstimate | None = None,
+        dry_run: DryRun,
+        *,
+        is_free: bool = False,
     ) -> None:
-        self.model, self.batch = model, batch
+        self.model, self.batch, self.is_free = model, batch, is_free
         self._stand_in, self._cache, self._endpoint = placeholder, cache, endpoint
-        self._estimate = estimate
+        self._dry_run = dry_run
 
     def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
         """Return vectors of the placeholder, and the tokens of the texts that would be sent.
@@ -84,11 +96,23 @@ class PlaceholderEmbedder:
         keys = {embedding_key(self._endpoint, self.model, text): text for text in texts}
         cached = self._cache.vectors(list(keys)) if self._cache else {}
         new = {key: text for key, text in keys.items() if key not in cached}
-        sent = [*new.values()]
-        if self._estimate is not None:
-            ask = self._estimate.ask
-            asked = [ask(key, "embeddings", self.model, (text,)) for key, text in new.items()]
+        # Only calls of an endpoint can be batched.
+        if self._endpoint and (batches := self._dry_run.batches):
+            asked = [
+                batches.ask(key, "embeddings", self.model, (text,)) for key, text in new.items()
+            ]
             if not all(asked):
                 raise ReplyPending
         vectors = self._stand_in.embed(texts, kind).vectors
-        return Embeddings(vectors, sum(tokens.count_all(sent)), cached=not sent)
+        dimensions = self._dry_run.dimensions or vectors.shape[1]
+        if dimensions != vectors.shape[1]:
+            repeats = -(-dimensions // vectors.shape[1])
+            wide = np.tile(vectors, repeats)[:, :dimensions]
+            vectors = (wide / np.linalg.norm(wide, axis=1, keepdims=True)).astype(np.float32)
+        return Embeddings(vectors, sum(tokens.count_all([*new.values()])), cached=not new)
+
+
+def keep_order(question: str, texts: Sequence[str]) -> list[float]:
+    """Rank texts as they come; the calls of a model that only ranks are not counted."""
+    del question
+    return [-float(place) for place in range(len(texts))]

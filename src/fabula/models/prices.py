@@ -7,23 +7,15 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from fabula.errors import SettingsError, first_problem
 from fabula.models.usage import Usage
 
 SHIPPED = Path(__file__).with_name("prices.toml")
 MILLION = 1_000_000
-
-
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    prompt: float = Field(ge=0)
-    completion: float = Field(0.0, ge=0)
-    cached: float | None = Field(None, ge=0)
-    batch: float = Field(0.5, ge=0, le=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +29,12 @@ class Price:
         batch: The share of these prices that is paid for tokens of batches.
     """
 
-    prompt: float
-    completion: float
-    cached: float | None = None
-    batch: float = 0.5
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
+    prompt: Annotated[float, Field(ge=0)]
+    completion: Annotated[float, Field(ge=0)] = 0.0
+    cached: Annotated[float, Field(ge=0)] | None = None
+    batch: Annotated[float, Field(ge=0, le=1)] = 0.5
 
     def of(self, usage: Usage) -> float:
         """Return the cost of a usage in US dollars."""
@@ -118,9 +112,8 @@ def _changed_at(path: Path) -> int:
 def _read(path: Path, changed_at: int) -> dict[str, Price]:
     """Read a list of prices, again only after a change, as each call is priced by it."""
     try:
-        entries = TypeAdapter(dict[str, _Entry]).validate_python(
-            tomllib.loads(path.read_text(encoding="utf-8"))
-        )
+        prices = tomllib.loads(path.read_text(encoding="utf-8"))
+        return TypeAdapter(dict[str, Price]).validate_python(prices)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"{path} can't be read as a list of prices: {error}.") from error
     except ValidationError as error:
@@ -129,4 +122,3 @@ def _read(path: Path, changed_at: int) -> dict[str, Price]:
             "completion, and optionally cached, in US dollars for a million tokens; batch is "
             "the share of them that is paid for batches."
         ) from error
-    return {name: Price(e.prompt, e.completion, e.cached, e.batch) for name, e in entries.items()}

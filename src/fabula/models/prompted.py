@@ -16,7 +16,7 @@ RANK_ORDER = "The most relevant ones come first."
 
 @dataclass(frozen=True, slots=True)
 class PromptedAnswerer:
-    """An `Answerer` whose model answers from the passages alone, or writes NO_ANSWER."""
+    """Answers by a model, which answers from the passages alone, or writes NO_ANSWER."""
 
     chat: Chat
     temperature: float = 0.0
@@ -31,7 +31,15 @@ class PromptedAnswerer:
         *,
         in_text_order: bool = False,
     ) -> Iterator[Reply]:
-        """Yield pieces of an answer that cites the passages of `context` by their numbers."""
+        """Yield pieces of an answer that cites the passages of `context` by their numbers.
+
+        Args:
+            question: The question to answer.
+            context: The passages, in the order in which they are given.
+            history: The conversation's previous turns.
+            brief: What the works are about as wholes; it is no evidence, and is not cited.
+            in_text_order: Whether the passages are in the order of the text; otherwise best first.
+        """
         before = []
         if history:
             before.append(fill_prompt("continue", conversation=format_history(history)))

@@ -104,19 +104,8 @@ class Usage:
         models = {**self.models}
         for name, part in other.models.items():
             models[name] = models[name] + part if name in models else part
-        return Usage(
-            self.calls + other.calls,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.saved + other.saved,
-            self.faults + other.faults,
-            self.saved_prompt_tokens + other.saved_prompt_tokens,
-            self.saved_completion_tokens + other.saved_completion_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.batch_prompt_tokens + other.batch_prompt_tokens,
-            self.batch_completion_tokens + other.batch_completion_tokens,
-            models,
-        )
+        counts = {name: getattr(self, name) + getattr(other, name) for name in COUNTS}
+        return Usage(**counts, models=models)
 
     def __sub__(self, other: Usage) -> Usage:
         """Return what was added since `other`; no count is below 0."""

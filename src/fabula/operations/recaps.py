@@ -18,7 +18,6 @@ from fabula.graphs.episodes.recap import (
     RecapPart,
     StoredEpisode,
     choose_episodes,
-    drop_unmatched_marks,
     extract,
     find_untold,
     fit,
@@ -132,7 +131,7 @@ def recap(
     parts.sort(key=lambda part: part.start)
     structure = store.structure(entry)
     numbered = tuple(
-        _locate(_tidy(replace(part, number=number)), structure)
+        _locate(replace(part, number=number), structure)
         for number, part in enumerate(fit(parts, limit, entry.language), 1)
     )
     return Recap(entry.id, entry.title, end, len(numbered), numbered)
@@ -150,7 +149,7 @@ def _extract(store: Store, document: Entry, start: int, end: int) -> RecapPart |
         for row in store.whole.find_chunks(document, start, end)
         if row["start"] >= start and row["end"] <= end
     ]
-    text = extract(rows, document.language) if rows else ""
+    text = extract([row["text"] for row in rows], document.language)
     if not text:
         return None
     section = span_of_sections(rows[0]["section"], rows[-1]["section"])
@@ -158,11 +157,6 @@ def _extract(store: Store, document: Entry, start: int, end: int) -> RecapPart |
     return RecapPart(
         0, "", 0, section, first, last, text, tokens.count(text), RULES, document=document.id
     )
-
-
-def _tidy(part: RecapPart) -> RecapPart:
-    """Return a part without quotation marks of speeches that its extract has only a piece of."""
-    return replace(part, text=drop_unmatched_marks(part.text)) if part.is_extract else part
 
 
 def _locate(part: RecapPart, structure: TextStructure) -> RecapPart:

@@ -18,7 +18,7 @@ GIVEN = "aliases, names given"
 GIVEN_PERSONS = "aliases of persons, names given"
 ALIASES = "aliases of persons, from the text"
 PERSONS, PLACE_NAMES = "persons", "places"
-QUOTATIONS, SPEAKERS, SPEAKERS_NAMED = "quotations", "speakers", "speakers, where one is named"
+QUOTATIONS, SPEAKERS, SPEAKERS_SURE = "quotations", "speakers", "speakers that are sure"
 EVENTS = "events"
 MIN_OVERLAP = 0.3
 """The share of the characters of a printed name and a gold mention, taken together, that both have,
@@ -265,8 +265,9 @@ def _score_quotations(
                 if number is not None:
                     clusters.add(passage.mentions[number].cluster)
         scores.add(SPEAKERS, [speaker in clusters])
-        if quotation and (quotation.speaker or quotation.speaker_words):
-            scores.add(SPEAKERS_NAMED, [speaker in clusters])
+        is_named = quotation and (quotation.speaker or quotation.speaker_words)
+        if quotation and is_named and not quotation.is_doubtful:
+            scores.add(SPEAKERS_SURE, [speaker in clusters])
 
 
 def _clusters_of_entities(passage: _Passage, entities: Iterable[_ReadEntity]) -> Mapping[str, str]:

@@ -305,8 +305,8 @@ def lists(whole: Collection, entry: Entry, place: int) -> Iterator[tuple[str, st
     scope: dict[str, Any] = {"document": entry.id, "type": ""}
     ties = read(read_statement("entities/find_ties"), known, **scope)
     yield "ties", json.dumps(ties, ensure_ascii=False)
-    said = {"speaker": "", "addressee": "", "about": [], "limit": 10_000, "document": entry.id}
-    rows = read(read_statement("fabula_graphs/speech/find_said"), known, **said)
+    said = {"speaker": "", "addressee": "", "about": [], "limit": 10_000, "doubtful": True}
+    rows = read(read_statement("fabula_graphs/speech/find_said"), known, document=entry.id, **said)
     yield "speech", json.dumps(rows, ensure_ascii=False)
     named = {"name": "", "relation": "", "limit": 10_000, "document": entry.id}
     rows = read(read_statement("fabula_graphs/facts/find_facts"), known, **named)

@@ -11,6 +11,7 @@ from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.models.roles import ModelProfile
 from fabula.text.document import Chunk
+from fabula_graphs.speech.confidence import READ_SHARE
 from fabula_graphs.speech.inner import attribute_inner
 from fabula_graphs.speech.mapping import nodes_and_edges, place_quotations
 from fabula_graphs.speech.options import Options
@@ -127,6 +128,7 @@ def _take(placed: Sequence[Placed], records: Sequence[SpeakerRecord], text: str)
                     speaker=record.speaker,
                     addressee=record.addressee or said.addressee,
                     rule=said.rule if is_same and said.rule else READ,
+                    confidence=max(READ_SHARE, said.confidence if is_same else 0.0),
                     evidence=evidence or (said.evidence if is_same else (0, 0)),
                     mention=said.mention if is_same else (0, 0),
                 ),

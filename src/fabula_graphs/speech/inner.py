@@ -62,11 +62,13 @@ def attribute_inner(
                     inner,
                     quotation=quotation,
                     speaker=said.speaker if is_narrator else inner.speaker,
+                    confidence=min(inner.confidence, said.confidence if is_narrator else 1),
                     addressee="",
                     evidence=_shift(inner.evidence, start),
                     mention=mention,
                 )
-            quoted = replace(spoken, quoted_by=said.speaker, quoted_until=known_at[1])
+            quoted_by = "" if said.is_doubtful else said.speaker
+            quoted = replace(spoken, quoted_by=quoted_by, quoted_until=known_at[1])
             done[row] = replace(done[row], spoken=quoted)
     return done
 

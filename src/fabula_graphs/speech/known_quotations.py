@@ -37,6 +37,7 @@ def restrict_part(part: Part, below: Mapping[str, Part], chunks: Set[str]) -> Pa
                 properties[named] = properties[printed]
         if max(properties["evidence_end"], properties["mention_end"]) > until:
             properties |= {"speaker": "", "printed": "", "evidence": "", "rule": ""}
+            properties |= {"confidence": 0.0, "doubtful": False}
             nobody.add(node.id)
         if properties["quoted_until"] > until:
             properties |= {"quoted_by": "", "quoted_until": 0}

@@ -68,6 +68,8 @@ def nodes_and_edges(
             "mention_start": said.mention[0],
             "mention_end": said.mention[1],
             "rule": said.rule,
+            "confidence": round(said.confidence, 2),
+            "doubtful": said.is_doubtful,
             "manner": said.kind,
             "form": quotation.form,
             "turn": quotation.turn,

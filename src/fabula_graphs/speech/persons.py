@@ -24,7 +24,6 @@ class Persons:
         sexes: "m" or "f" of those keys of which it is known.
         entities: Ids of the keys that are entities.
         names: The usual name of each key.
-        things: Names in lower case of places and things, which say nothing.
     """
 
     words: SpeechWords
@@ -32,7 +31,6 @@ class Persons:
     sexes: dict[str, str] = field(default_factory=dict)
     entities: frozenset[str] = frozenset()
     names: dict[str, str] = field(default_factory=dict)
-    things: frozenset[str] = frozenset()
 
     @classmethod
     def of_entities(cls, part: Part, words: SpeechWords) -> Persons:
@@ -40,25 +38,21 @@ class Persons:
         uses: dict[str, Counter[str]] = defaultdict(Counter)
         names: dict[str, str] = {}
         types: dict[str, str] = {}
-        things: Counter[str] = Counter()
         for node in sorted(part.nodes, key=lambda node: node.id):
             if node.label != ENTITY:
                 continue
             values = node.properties
             kind = person_or_place(values["type"])
             forms = dict(zip(values["names"], values["counts"], strict=True))
-            for form, count in {values["name"]: 1, **forms}.items():
-                if kind in (PERSON, UNKNOWN):
+            if kind in (PERSON, UNKNOWN):
+                for form, count in {values["name"]: 1, **forms}.items():
                     uses[lower_name(form)][node.id] += count
-                else:
-                    things[lower_name(form)] += count
             names[node.id], types[node.id] = values["name"], kind
         keys = {
             form: min(by_id, key=lambda id: (types[id] != PERSON, -by_id[id], id))
             for form, by_id in uses.items()
         }
-        of_things = frozenset(form for form in things if form not in keys)
-        persons = cls(words, keys, {}, frozenset(names), names, of_things)
+        persons = cls(words, keys, {}, frozenset(names), names)
         persons._read_sexes()
         return persons
 
@@ -67,17 +61,13 @@ class Persons:
         """Return those that rules find in a text; names of one person may stay apart."""
         extraction = extract_entities(tuple(chunks), language)
         forms: Counter[str] = Counter()
-        things: Counter[str] = Counter()
         for mention in extraction.mentions:
-            kind = person_or_place(mention.type)
-            for form, places in mention.names.items():
-                (things if kind == PLACE else forms)[form] += len(places)
-        return cls.of_names(forms, words, things)
+            if person_or_place(mention.type) != PLACE:
+                forms.update({form: len(places) for form, places in mention.names.items()})
+        return cls.of_names(forms, words)
 
     @classmethod
-    def of_names(
-        cls, forms: Mapping[str, int], words: SpeechWords, things: Iterable[str] = ()
-    ) -> Persons:
+    def of_names(cls, forms: Mapping[str, int], words: SpeechWords) -> Persons:
         """Return the persons of some names, with how often each is printed."""
         whole: dict[str, str] = {}
         by_first: dict[str, set[str]] = defaultdict(set)
@@ -98,7 +88,6 @@ class Persons:
             whole[lower_name(form)] = key
             persons.names.setdefault(key, form)
         persons.keys = whole
-        persons.things = frozenset(map(lower_name, things)) - whole.keys()
         persons._read_sexes()
         return persons
 
@@ -126,15 +115,6 @@ class Persons:
                 return sex
         first = next(iter(name_key(name).split()), "")
         return self.words.names.get(first, "") or self.words.nouns.get(first, "")
-
-    def vote(self, votes: Mapping[str, Counter[str]]) -> None:
-        """Take the sex of those whose names say nothing from the pronouns that follow them."""
-        for key, counts in votes.items():
-            if key in self.sexes:
-                continue
-            (sex, most), *_ = counts.most_common(1)
-            if 3 * most > 2 * counts.total():
-                self.sexes[key] = sex
 
     def _read_sexes(self) -> None:
         votes: dict[str, Counter[str]] = defaultdict(Counter)

@@ -54,6 +54,8 @@ MIN_DASHES = 2
 """Paragraphs that begin with a dash, from which a text writes dialogues so."""
 MAX_LABEL_WORDS = 4
 """Words between marks without a mark of a sentence that may be a title or a word as a word."""
+MAX_HEADING_WORDS, MAX_HEADING_NUMBER = 12, 3
+"""Words of a heading within a tale, and of one that ends with a stop: "Chapter IV."."""
 MIN_SINGLE = 3
 """Quotations between straight single marks, from which a text writes quotations so: fewer may be
 apostrophes."""
@@ -77,7 +79,8 @@ def find_quotations(text: str, words: SpeechWords) -> list[Quotation]:
     """Return the quotations of a text in the order of their starts.
 
     Quotations inside others have a `depth`. What a paragraph leaves open, the next one carries on
-    if it begins with the same mark; each paragraph has a quotation of its own then.
+    if it begins with the same mark; each paragraph has a quotation of its own then. A heading may
+    stand between them.
     """
     whole = paragraphs(text)
     reader = _Reader(text, words, whole)
@@ -91,6 +94,9 @@ def find_quotations(text: str, words: SpeechWords) -> list[Quotation]:
             open_mark = ""
             continue
         in_paragraph, left_open = reader.read_marks(start, end)
+        # A tale goes on after a heading within it.
+        if open_mark and not in_paragraph and _may_be_heading(text[start:end]):
+            continue
         carries_on = bool(open_mark) and text.startswith(open_mark, start)
         if carries_on:
             turn = found[-1].turn if found else turn
@@ -106,6 +112,12 @@ def find_quotations(text: str, words: SpeechWords) -> list[Quotation]:
             found += reader.split_turns(quotation) if words.turns_inside_marks else [quotation]
         open_mark = left_open
     return sorted(found, key=lambda quotation: (quotation.start, -quotation.end))
+
+
+def _may_be_heading(paragraph: str) -> bool:
+    words = len(paragraph.split())
+    is_sentence = paragraph[-1] in _SENTENCE_MARK
+    return words <= (MAX_HEADING_NUMBER if is_sentence else MAX_HEADING_WORDS)
 
 
 @dataclass(slots=True)

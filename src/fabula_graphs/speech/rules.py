@@ -10,20 +10,25 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
 
+from fabula_graphs.speech.confidence import CLEAR_LEAD, LOOSE, estimate_confidence
 from fabula_graphs.speech.persons import Persons
 from fabula_graphs.speech.values import (
     BEAT,
     DASH,
     LABEL,
+    NAME,
     NAMED,
     NARRATOR,
+    NOUN,
+    PRONOUN,
     SPEECH,
+    SURE,
     TAG,
+    TALE,
     THOUGHT,
     TURNS,
     VOCATIVE,
@@ -32,24 +37,23 @@ from fabula_graphs.speech.values import (
 )
 from fabula_graphs.speech.words import FIRST, PLURAL, SpeechWords
 
-NAME, NOUN, PRONOUN = "name", "noun", "pronoun"
 MAX_WORDS_OF_TAG = 14
 """Words beside a quotation in which a verb of speech and its subject are looked for."""
 MAX_WORDS_BETWEEN = 80
 """Words of narration between two turns, from which another dialogue begins."""
 MAX_WORDS_OF_PARAGRAPH = 45
 """Words of narration between two quotations, from which they are not of one turn."""
-COST_QUOTED, COST_OBJECT, COST_NOUN, COST_UNKNOWN, COST_PREVIOUS = 60, 30, 10, 35, 5
-"""Words by which a person seems farther from a pronoun who is named inside a quotation, as no
-subject, by a noun, without a known sex, or who spoke just before."""
-COST_SENTENCE, COST_WORD = 20, 0.15
-"""The distance of a person from a pronoun, of each sentence and each word between them."""
-COST_ADJACENT = 25
-"""The same for who spoke the quotation that ends right before this one."""
-COST_TURN, COST_ODD = 15, 15
-"""The same for each turn since they spoke, and for every other turn."""
+COST_QUOTED, COST_OBJECT, COST_UNKNOWN, COST_SENTENCE = 60, 30, 35, 20
+"""By how much a person seems farther from a pronoun who is named inside a quotation, as no subject,
+or without a known sex, and for each sentence between them."""
 BONUS, MAX_BONUS = 10, 30
 """The same the other way for those who are named often: for each doubling, and at most."""
+MAX_OF_PARAGRAPH = 4
+"""Quotations of a paragraph on average, from which a text lost its paragraphs."""
+MIN_CARRIED_ON = 2
+"""Paragraphs that carry on a quotation, from which it is a tale."""
+MIN_CALLS = 3
+"""How often others must call a narrator by a name, which is most of what they are called."""
 MAX_TURNS = 8
 """Turns of a dialogue that are looked back over for whose turn it is."""
 MAX_DISTANCE = 400
@@ -102,28 +106,33 @@ class _Tag:
 
 @dataclass(slots=True)
 class _Nearest:
-    """The person at the lowest cost of those offered, as far as sex and calls allow."""
+    """The person at the lowest cost of those offered, as far as the sex allows."""
 
     sex: str
-    calls: frozenset[str] = frozenset()
-    previous: str = ""
-    """Who spoke before: less likely than another, by `cost_previous`."""
-    cost_previous: float = COST_PREVIOUS
-    cost: float = 0.0
     name: str = ""
     key: str = ""
+    costs: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def cost(self) -> float:
+        return self.costs.get(self.key, math.inf)
+
+    @property
+    def lead(self) -> float:
+        """By how much the next person is farther."""
+        others = (cost for key, cost in self.costs.items() if key != self.key)
+        return min(others, default=math.inf) - self.cost
 
     def offer(self, cost: float, name: str, key: str, sex: str) -> None:
-        if not name or key in self.calls or key == NARRATOR:
+        if not name or key == NARRATOR:
             return
         if self.sex and sex and sex != self.sex:
             return
         if self.sex and not sex:
             cost += COST_UNKNOWN
-        if key == self.previous:
-            cost += self.cost_previous
-        if not self.key or cost < self.cost:
-            self.cost, self.name, self.key = cost, name, key
+        if cost < self.cost:
+            self.name, self.key = name, key
+        self.costs[key] = min(cost, self.costs.get(key, cost))
 
 
 @dataclass(slots=True)
@@ -133,6 +142,10 @@ class _Turn:
     rows: list[int]
     gap: int
     """Words of narration since the turn before."""
+
+    def is_tale(self, quotations: Sequence[Quotation]) -> bool:
+        """Whether it goes on from paragraph to paragraph."""
+        return sum(quotations[row].continues for row in self.rows) >= MIN_CARRIED_ON
 
 
 class SpeakerRules:
@@ -163,7 +176,6 @@ class SpeakerRules:
         self._read_mentions()
         self._sorted = sorted(self._mentions.values(), key=lambda mention: mention.first)
         self._firsts = [mention.first for mention in self._sorted]
-        self._learn_sexes()
         self._narrated = [0]
         for token in self._tokens:
             self._narrated.append(self._narrated[-1] + (token.quotation == -1))
@@ -180,11 +192,20 @@ class SpeakerRules:
         self._called: dict[int, str] = {}
         self._used: set[int] = set()
         """Words of narration that name the speaker of a quotation."""
-        self._spread_rows: set[int] = set()
-        """Quotations that have the speaker of another one of their turn."""
-        self._flat: set[int] = set()
-        """The numbers of the paragraphs that are several in truth."""
         self._calls: dict[int, list[tuple[str, str]]] = {}
+        paragraphs = len({quotations[row].turn for row in self._outer})
+        self._is_flat = len(self._outer) > MAX_OF_PARAGRAPH * paragraphs
+        self._tales: set[int] = set()
+        """Quotations of tales."""
+        self._retold = {
+            at
+            for item in quotations
+            if item.depth
+            for at in range(
+                bisect_left(self._starts, item.start), bisect_left(self._starts, item.end)
+            )
+        }
+        """Words of quotations inside others."""
 
     # The words of the text
 
@@ -244,9 +265,7 @@ class SpeakerRules:
         if not token.text[:1].isupper() or token.small in self._words.pronouns:
             return None
         last = self._end_of_capitals(row, longest)
-        if known := self._known_name(row, last):
-            return known
-        return self._new_name(row, last)
+        return self._known_name(row, last)
 
     def _end_of_capitals(self, row: int, longest: int) -> int:
         """Where a run of words with capitals ends, which may have small particles inside."""
@@ -283,21 +302,6 @@ class SpeakerRules:
                 name = self._print_words(row, end)
                 return self._mention(row, end, NAME, name, self._persons.find(name))
         return None
-
-    def _new_name(self, row: int, last: int) -> _Mention | None:
-        """A name that nobody is known by: behind a title, or with a forename."""
-        token = self._tokens[row]
-        small = " ".join(each.small for each in self._tokens[row:last])
-        is_word = token.small in self._words.never and not self._is_title(token.small)
-        if small in self._persons.things or is_word:
-            return None
-        titles = self._count_titles(row, last)
-        if titles > row:
-            is_name = titles < last
-        else:
-            is_inside = bool(row) and not _END.search(token.gap) and not self._at_quotation(row)
-            is_name = is_inside and token.small in self._words.names
-        return self._mention(row, last, NAME, self._print_words(row, last), "") if is_name else None
 
     def _is_title(self, small: str) -> bool:
         return small in self._words.titles
@@ -369,51 +373,18 @@ class SpeakerRules:
         return _Mention(row, row + 1, PRONOUN, token.text, key, said, not token.is_possessive)
 
     def _is_number(self, row: int) -> bool:
-        """Whether an I is the number of a chapter."""
+        """Whether an I is the number of a chapter: "I.", "Chapter I"."""
+        token = self._tokens[row]
         after = self._tokens[row + 1].gap if row + 1 < len(self._tokens) else ""
-        return (
-            after.startswith(".")
-            or "\n" in after
-            or (
-                "\n\n" in self._tokens[row].gap
-                and (self._tokens[row - 1].text.isupper() if row else False)
-            )
-        )
+        is_numbered = bool(row) and self._tokens[row - 1].text[:1].isupper()
+        begins = not row or "\n\n" in token.gap or (is_numbered and not token.gap.strip())
+        return begins and (after.startswith(".") or "\n" in after)
 
     def _print_words(self, first: int, last: int) -> str:
         start, end = self._tokens[first].start, self._tokens[last - 1].end
         if self._tokens[last - 1].is_possessive:
             end = self._tokens[last - 1].start + len(self._tokens[last - 1].text)
         return " ".join(self._text[start:end].split())
-
-    def _learn_sexes(self) -> None:
-        """Count the pronouns that follow names in their sentences, with no other name between."""
-        votes: dict[str, Counter[str]] = defaultdict(Counter)
-        for mention in self._sorted:
-            if mention.kind != NAME or not mention.is_subject:
-                continue
-            quotation = self._tokens[mention.first].quotation
-            for row in range(mention.last, min(mention.last + 20, len(self._tokens))):
-                token = self._tokens[row]
-                if (
-                    token.quotation != quotation
-                    or "\n\n" in token.gap
-                    or (row in self._mentions and (self._mentions[row].kind == NAME))
-                ):
-                    break
-                said = self._words.pronouns.get(token.small) or self._words.others.get(token.small)
-                if said in ("m", "f"):
-                    votes[mention.key][said] += 1
-                    break
-        self._persons.vote(votes)
-        self._sorted = [
-            replace(mention, sex=self._persons.sex(mention.key, mention.name))
-            if mention.kind == NAME
-            else mention
-            for mention in self._sorted
-        ]
-        for mention in self._sorted:
-            self._mentions[mention.first] = mention
 
     # What is beside a quotation
 
@@ -481,10 +452,8 @@ class SpeakerRules:
         begin = first
         while begin < min(end, first + 2) and self._is_and(begin):
             begin += 1
-        return (
-            self._verb_first(begin, first, end, goes_on)
-            or self._subject_first(begin, first, end, goes_on)
-            or (self._any_verb_first(begin, first, end) if goes_on else None)
+        return self._verb_first(begin, first, end, goes_on) or self._subject_first(
+            begin, first, end, goes_on
         )
 
     def _is_and(self, row: int) -> bool:
@@ -521,17 +490,6 @@ class SpeakerRules:
             return _Tag(subject, verbs[0], first, end)
         if goes_on and subject.first <= begin and subject.kind in (PRONOUN, NOUN):
             return _Tag(subject, subject.last, first, end)
-        return None
-
-    def _any_verb_first(self, begin: int, first: int, end: int) -> _Tag | None:
-        """What "soliloquised Joseph" names: any word may be a verb where a sentence goes on."""
-        token = self._tokens[first]
-        if begin + 1 >= end or token.small in self._words.prepositions:
-            return None
-        second = self._mentions.get(begin + 1)
-        is_word = begin not in self._mentions and token.small not in self._words.determiners
-        if second and is_word and second.is_subject and second.kind != NOUN:
-            return _Tag(second, begin, first, end)
         return None
 
     def _subject_after(self, verb: int, end: int) -> _Mention | None:
@@ -666,17 +624,6 @@ class SpeakerRules:
                 return mention
         return None
 
-    def _beat_after(self, row: int) -> _Tag | None:
-        """Who does something in the sentence after a quotation."""
-        first, last = self._narration_after(row)
-        if first == last:
-            return None
-        end = first + 1
-        while end < last and not _END.search(self._tokens[end].gap):
-            end += 1
-        subject = self._first_subject(first, min(end, first + 6))
-        return _Tag(subject, subject.last, first, end) if subject else None
-
     def _beat_before(self, row: int) -> _Tag | None:
         """Who does something in the last sentence before a quotation."""
         first, last = self._narration_before(row)
@@ -697,25 +644,18 @@ class SpeakerRules:
 
     def attribute(self) -> list[Spoken]:
         """Return who says each quotation, in the order of the quotations."""
-        self._read_calls()
         turns = self._turns()
+        self._tales = {row for turn in turns if turn.is_tale(self._quotations) for row in turn.rows}
+        self._read_calls()
         for place in range(len(turns)):
             self._name_speakers(turns, place)
-        turns = list(self._split_turns(turns))
         self._alternate(turns)
+        self._name_narrator(turns)
         self._address(turns)
         return self._spoken
 
     def _turns(self) -> list[_Turn]:
         """Return the turns: quotations of a paragraph, with something but not much in between."""
-        # Those of a text that lost its paragraphs: quotations without a word between them.
-        self._flat = {
-            self._quotations[row].turn
-            for before, row in pairwise(self._outer)
-            if self._quotations[row].turn == self._quotations[before].turn
-            and not self._quotations[row].continues
-            and not self._text[self._quotations[before].end : self._quotations[row].start].strip()
-        }
         turns: list[_Turn] = []
         for place, row in enumerate(self._outer):
             item = self._quotations[row]
@@ -726,28 +666,11 @@ class SpeakerRules:
             first = bisect_left(self._starts, previous.end)
             last = bisect_left(self._starts, item.start)
             is_one = item.turn == previous.turn and 0 < last - first <= MAX_WORDS_OF_PARAGRAPH
-            # There a turn ends with its sentence, and a question is answered by somebody else.
-            if is_one and item.turn in self._flat:
-                is_one = self._goes_on(previous, row, first, last)
             if is_one or item.continues:
                 turns[-1].rows.append(row)
             else:
                 turns.append(_Turn([row], last - first))
         return turns
-
-    def _goes_on(self, previous: Quotation, row: int, first: int, last: int) -> bool:
-        """Whether one person goes on to speak after a few words of narration."""
-        item = self._quotations[row]
-        between = self._text[previous.end : item.start].strip()
-        if between[-1:] in ",;—–-":
-            return True
-        calls = {key for key, _ in self._calls.get(row, ())}
-        named = {self._mentions[at].key for at in range(first, last) if at in self._mentions}
-        if calls & named:
-            return False
-        ends = len(_END.findall(between))
-        asks = self._text[previous.start : previous.end].rstrip("\"'”’»“‘ _").endswith("?")
-        return ends <= 1 and not asks and between[-1:] != ":"
 
     def _name_speakers(self, turns: list[_Turn], place: int) -> None:
         """Name the speaker of a turn by what stands beside its quotations."""
@@ -762,13 +685,9 @@ class SpeakerRules:
         for row in turn.rows:
             if any(other in self._keys for other in turn.rows):
                 break
-            beats = [self._beat_before(row)]
-            # What follows in a text without paragraphs is mostly what somebody else does.
-            if self._quotations[row].turn not in self._flat:
-                beats.append(self._beat_after(row))
-            for beat in beats:
-                if beat and beat.subject.first not in self._used and row not in self._keys:
-                    self._take(turns, place, row, beat, BEAT)
+            beat = self._beat_before(row)
+            if beat and beat.subject.first not in self._used:
+                self._take(turns, place, row, beat, BEAT)
         self._spread(turn)
 
     def _tags(self, turn: _Turn) -> dict[int, _Tag]:
@@ -798,31 +717,8 @@ class SpeakerRules:
         if item.label:
             where = (item.label_start, item.label_start + len(item.label))
             key = self._persons.find(item.label)
-            self._say(row, key, item.label, NAMED, SPEECH, where, where)
-
-    def _split_turns(self, turns: Sequence[_Turn]) -> Iterator[_Turn]:
-        """Part turns whose last quotation is another's, in a text that lost its paragraphs."""
-        for turn, after in zip(turns, [*turns[1:], None], strict=False):
-            last = turn.rows[-1]
-            is_guessed = len(turn.rows) > 1 and last in self._spread_rows
-            is_flat = self._quotations[last].turn in self._flat
-            # Side by side two people speak: if the next is of this speaker, the last is of another.
-            if (
-                after
-                and is_guessed
-                and is_flat
-                and after.gap == 0
-                and self._key(after) == self._keys.get(last, "")
-                and self._text[self._quotations[turn.rows[-2]].end : self._quotations[last].start]
-                .rstrip()
-                .endswith((".", "!", "?"))
-            ):
-                del self._keys[last]
-                self._spoken[last] = Spoken(self._quotations[last])
-                yield _Turn(turn.rows[:-1], turn.gap)
-                yield _Turn([last], 1)
-            else:
-                yield turn
+            confidence = estimate_confidence(NAMED, NAME, math.inf)
+            self._say(row, key, item.label, NAMED, SPEECH, where, where, confidence)
 
     def _spread(self, turn: _Turn) -> None:
         """Give the quotations of a turn without a name of their own the speaker beside them."""
@@ -833,8 +729,20 @@ class SpeakerRules:
             source = max((other for other in named if other < row), default=named[0])
             said = self._spoken[source]
             self._keys[row] = self._keys[source]
-            self._spread_rows.add(row)
-            self._spoken[row] = replace(said, quotation=self._quotations[row])
+            share = LOOSE if self._is_loose(source, row) else 1
+            self._spoken[row] = replace(
+                said, quotation=self._quotations[row], confidence=share * said.confidence
+            )
+
+    def _is_loose(self, first: int, second: int) -> bool:
+        """Whether there is more than a tag between two quotations of a turn.
+
+        In a text that lost its paragraphs the sentence of the tag is too much: another may speak.
+        """
+        first, second = sorted((first, second))
+        between = self._text[self._quotations[first].end : self._quotations[second].start]
+        sentences = len(_END.findall(between.rstrip()))
+        return not self._quotations[second].continues and sentences > (not self._is_flat)
 
     def _take(
         self,
@@ -845,14 +753,14 @@ class SpeakerRules:
         rule: str,
     ) -> None:
         mention, verb, first, last = tag.subject, tag.verb, tag.first, tag.last
-        name, key = mention.name, mention.key
+        name, key, lead = mention.name, mention.key, math.inf
         if mention.sex == PLURAL and mention.kind == PRONOUN:
             return
         if mention.kind == PRONOUN and mention.sex != FIRST:
             meant = self._resolve(mention, turns, place, row)
             if meant is None:
                 return
-            name, key = meant
+            name, key, lead = meant.name, meant.key, meant.lead
         if key in {called for called, _ in self._calls.get(row, ())}:
             return
         small = self._tokens[verb].small if verb < len(self._tokens) else ""
@@ -865,7 +773,8 @@ class SpeakerRules:
         if mention.kind == NOUN:
             at = self._text.rfind(name.split()[0], 0, place_of[1])
             place_of = (max(at, 0) if at >= 0 else place_of[0], place_of[1])
-        self._say(row, key, name, rule, kind, evidence, place_of)
+        confidence = estimate_confidence(rule, mention.kind, lead)
+        self._say(row, key, name, rule, kind, evidence, place_of, confidence)
         if rule == TAG and (called := self._addressee_in_tag(mention, verb, first, last)):
             self._called[row] = called
 
@@ -893,9 +802,12 @@ class SpeakerRules:
         kind: str,
         evidence: tuple[int, int],
         mention: tuple[int, int],
+        confidence: float,
     ) -> None:
         self._keys[row] = key
-        self._spoken[row] = Spoken(self._quotations[row], name, "", rule, kind, evidence, mention)
+        self._spoken[row] = Spoken(
+            self._quotations[row], name, "", rule, kind, evidence, mention, confidence
+        )
 
     def _resolve_until(self, end: int) -> None:
         """Say whom the pronouns of the narration before a word mean, in their order."""
@@ -920,8 +832,8 @@ class SpeakerRules:
             if distance > MAX_DISTANCE or at - mention.first > 4 * MAX_DISTANCE:
                 break
             sentences = self._sentence[at] - self._sentence[mention.first]
-            cost = COST_SENTENCE * sentences + COST_WORD * distance
-            if best.key and cost - MAX_BONUS > best.cost:
+            cost = COST_SENTENCE * sentences
+            if cost - MAX_BONUS > best.cost + CLEAR_LEAD:
                 break
             name, key, sex = mention.name, mention.key, mention.sex
             if mention.kind == PRONOUN:
@@ -932,46 +844,25 @@ class SpeakerRules:
                 cost += COST_QUOTED
             if not mention.is_subject:
                 cost += COST_OBJECT
-            if mention.kind == NOUN:
-                cost += COST_NOUN
             cost -= min(MAX_BONUS, BONUS * math.log2(1 + self._uses[key]))
             best.offer(cost, name, key, sex)
 
     def _resolve(
         self, pronoun: _Mention, turns: list[_Turn], place: int, row: int
-    ) -> tuple[str, str] | None:
-        """Whom "he said" means: name and key of the nearest person that fits, or None."""
+    ) -> _Nearest | None:
+        """Whom "he said" means: the nearest person that fits, or None."""
         at = pronoun.first
-        before = turns[place - 1] if place else None
         same = [other for other in turns[place].rows if other < row and other in self._keys]
-        previous = self._keys.get(before.rows[-1], "") if before and not same else ""
-        is_near = turns[place].gap < MAX_WORDS_OF_PARAGRAPH
-        calls = frozenset(key for key, _ in self._calls.get(row, ()))
-        best = _Nearest(pronoun.sex, calls, previous if is_near else "")
-        if turns[place].gap == 0:
-            best.cost_previous = COST_ADJACENT
+        best = _Nearest(pronoun.sex)
         for other in same:
             key, name = self._keys[other], self._spoken[other].speaker
             best.offer(-20, name, key, self._sex(key, name))
         self._offer_named(best, at)
-        words = 0
-        for back in range(1, 6):
-            if place - back < 0:
-                break
-            words += turns[place - back + 1].gap
-            if words > MAX_WORDS_BETWEEN:
-                break
-            for other in turns[place - back].rows:
-                if other in self._keys:
-                    name, key = self._spoken[other].speaker, self._keys[other]
-                    # Every second turn is the same speaker's.
-                    cost = COST_TURN * back + (0 if back % 2 == 0 else COST_ODD)
-                    best.offer(cost, name, key, self._sex(key, name))
         if not best.key:
             return None
         if pronoun.name:
             self._meant[at] = (best.name, best.key, pronoun.sex)
-        return best.name, best.key
+        return best
 
     def _sex(self, key: str, name: str) -> str:
         if ":" in key:
@@ -981,8 +872,13 @@ class SpeakerRules:
     # Whom somebody calls by name
 
     def _read_calls(self) -> None:
-        """Find the names that stand between commas inside of each quotation."""
+        """Find the names that stand between commas inside of each quotation.
+
+        Who is addressed inside a tale is one of its figures, and no listener.
+        """
         for row in self._outer:
+            if row in self._tales:
+                continue
             item = self._quotations[row]
             first = bisect_left(self._starts, item.start)
             last = bisect_left(self._starts, item.end)
@@ -993,7 +889,8 @@ class SpeakerRules:
                 small = self._tokens[at].small
                 end = mention.last if mention else at + 1
                 is_name = mention is not None and mention.kind == NAME
-                if (is_name or small in self._words.sirs) and self._is_called(at, end, first, last):
+                is_call = (is_name or small in self._words.sirs) and at not in self._retold
+                if is_call and self._is_called(at, end, first, last):
                     if mention is not None and mention.kind == NAME:
                         found.append((mention.key, mention.name))
                     else:
@@ -1028,12 +925,13 @@ class SpeakerRules:
 
     def _name_turn(self, turn: _Turn, source: int, rule: str) -> None:
         """Give a turn the speaker of another quotation."""
-        said = self._spoken[source]
+        said = replace(self._spoken[source], rule=rule, kind=SPEECH, addressee="")
+        share = estimate_confidence(rule, NAME, math.inf)
         for row in turn.rows:
             if row not in self._keys:
                 self._keys[row] = self._keys[source]
                 self._spoken[row] = replace(
-                    said, quotation=self._quotations[row], rule=rule, kind=SPEECH, addressee=""
+                    said, quotation=self._quotations[row], confidence=share * said.confidence
                 )
 
     def _alternate(self, turns: list[_Turn]) -> None:
@@ -1054,6 +952,9 @@ class SpeakerRules:
     def _name_by_turns(self, turns: list[_Turn], place: int) -> None:
         """Name a turn's speaker by who is called beside it, by turns, or by who was named last."""
         turn = turns[place]
+        if not self._tales.isdisjoint(turn.rows) and (tale := self._tale_before(turns, place)):
+            self._name_turn(turn, self._source(tale), TALE)
+            return
         calls = {key for row in turn.rows for key, _ in self._calls.get(row, ())}
         neighbours = self._neighbours(turns, place)
         # Whoever is called by name in the turn before or after may be the one who speaks here.
@@ -1075,7 +976,13 @@ class SpeakerRules:
             if key and key not in excluded:
                 self._name_turn(turn, self._source(candidate), TURNS)
                 return
-        self._name_by_narration(turn, excluded)
+
+    def _tale_before(self, turns: Sequence[_Turn], place: int) -> _Turn | None:
+        """The tale that goes on after what was said and told in between."""
+        for turn in reversed(turns[max(0, place - MAX_TURNS) : place]):
+            if self._key(turn) and not self._tales.isdisjoint(turn.rows):
+                return turn
+        return None
 
     def _neighbours(self, turns: list[_Turn], place: int) -> list[_Turn]:
         """The turns of the same dialogue right before and after one."""
@@ -1086,32 +993,39 @@ class SpeakerRules:
             near.append(turns[place + 1])
         return near
 
-    def _name_by_narration(self, turn: _Turn, excluded: set[str]) -> None:
-        """Name a turn's speaker by who was named last in the narration before it."""
-        first = bisect_left(self._starts, self._quotations[turn.rows[0]].start)
-        index = bisect_left(self._firsts, first) - 1
-        while index >= 0 and first - self._sorted[index].first <= MAX_DISTANCE:
-            mention = self._sorted[index]
-            index -= 1
-            is_inside = self._tokens[mention.first].quotation != -1
-            is_object = mention.kind == NOUN and not mention.is_subject
-            if mention.kind == PRONOUN or is_object or is_inside:
-                continue
-            if mention.key in excluded or mention.key == NARRATOR:
-                continue
-            where = self._tokens[mention.first].start, self._tokens[mention.last - 1].end
-            for row in turn.rows:
-                if row not in self._keys:
-                    self._say(row, mention.key, mention.name, TURNS, SPEECH, where, where)
-            return
-
     def _say_turn(self, turn: _Turn, key: str, name: str, source: int) -> None:
-        item = self._quotations[source]
-        at = self._text.find(name, item.start, item.end)
-        where = (at, at + len(name)) if at >= 0 else (item.start, item.end)
+        where = self._find_in(source, name)
         for row in turn.rows:
             if row not in self._keys:
-                self._say(row, key, name, VOCATIVE, SPEECH, where, where)
+                confidence = estimate_confidence(VOCATIVE, NAME, math.inf)
+                self._say(row, key, name, VOCATIVE, SPEECH, where, where, confidence)
+
+    def _name_narrator(self, turns: Sequence[_Turn]) -> None:
+        """Call the narrator by the name by which others call them, where these agree."""
+        calls: Counter[str] = Counter()
+        first: dict[str, tuple[str, tuple[int, int]]] = {}
+        for place, turn in enumerate(turns):
+            if self._key(turn) == NARRATOR:
+                for neighbour in self._neighbours(turns, place):
+                    for row in neighbour.rows:
+                        for key, name in self._calls.get(row, ()):
+                            if ":" not in key and key != self._key(neighbour):
+                                calls[key] += 1
+                                first.setdefault(key, (name, self._find_in(row, name)))
+        key, count = max(calls.items(), key=lambda item: item[1], default=("", 0))
+        if count < MIN_CALLS or 3 * count < 2 * calls.total():
+            return
+        name, where = first[key]
+        for row in [row for row, own in self._keys.items() if own == NARRATOR]:
+            said = self._spoken[row]
+            self._keys[row] = key
+            self._spoken[row] = replace(said, speaker=name, mention=max(said.mention, where))
+
+    def _find_in(self, row: int, name: str) -> tuple[int, int]:
+        """Where a quotation has a name; all of it where a break of lines is within that."""
+        item = self._quotations[row]
+        at = self._text.find(name, item.start, item.end)
+        return (at, at + len(name)) if at >= 0 else (item.start, item.end)
 
     def _address(self, turns: list[_Turn]) -> None:
         """Say whom each turn is addressed to: who is called in it, or who speaks beside it."""
@@ -1119,14 +1033,20 @@ class SpeakerRules:
             name = self._called_in(turn)
             if not name:
                 own = self._key(turn)
+                # A sure speaker has no doubtful listener.
+                least = SURE if self._is_sure(turn) else 0
                 others = [
                     other
                     for other in self._neighbours(turns, place)
                     if self._key(other) not in ("", own)
+                    and self._spoken[self._source(other)].confidence >= least
                 ]
                 name = self._spoken[self._source(others[0])].speaker if others else ""
             for row in turn.rows:
                 self._spoken[row] = replace(self._spoken[row], addressee=name)
+
+    def _is_sure(self, turn: _Turn) -> bool:
+        return any(self._spoken[row].confidence >= SURE for row in turn.rows)
 
     def _called_in(self, turn: _Turn) -> str:
         """Who is named as the addressee of a turn, in its tag or inside of it."""

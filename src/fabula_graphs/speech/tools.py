@@ -40,11 +40,13 @@ def find_speech(arguments: SpeechArguments, filters: Filters, tools: Tools) -> R
         speaker=arguments.speaker.lower(),
         addressee=arguments.addressee.lower(),
         about=arguments.words.lower().split(),
+        doubtful=False,
         limit=QUOTATIONS + 1,
     )
     hits = []
     for row in rows[:QUOTATIONS]:
         speaker, addressee = row["speaker"] or "somebody", row["addressee"]
+        speaker += " (doubtful)" if row["doubtful"] else ""
         text = f"{speaker}{f' to {addressee}' if addressee else ''}: {row['text']}"
         hits.append(make_hit(row, text, kind="quotation"))
     more = len(rows) > QUOTATIONS

@@ -8,9 +8,15 @@ MARKS, DASH, LABEL = "marks", "dash", "label"
 """How a text shows that somebody speaks: quotation marks, a dash, or a speaker's name before it."""
 SPEECH, THOUGHT = "speech", "thought"
 """Whether a quotation is spoken, or only thought."""
-TAG, BEAT, VOCATIVE, TURNS, NAMED, READ = "tag", "beat", "vocative", "turns", "label", "read"
+TAG, BEAT, VOCATIVE, TURNS, TALE = "tag", "beat", "vocative", "turns", "tale"
+NAMED, READ = "label", "read"
 """What says who speaks: a verb of speech, a sentence about the speaker beside the quotation, how
-another speaker calls them, the turns of the dialogue, a play's label, or a model's reading."""
+another speaker calls them, the turns of the dialogue, the tale that goes on, a play's label, or a
+model's reading."""
+NAME, NOUN, PRONOUN = "name", "noun", "pronoun"
+"""How somebody is mentioned."""
+SURE = 0.8
+"""The confidence from which a speaker is sure."""
 NARRATOR = "I"
 """The name of a narrator who speaks: as the text has it, in the words of its language."""
 
@@ -52,6 +58,7 @@ class Spoken:
         kind: SPEECH or THOUGHT.
         evidence: The range of the words that say so; (0, 0) if none do.
         mention: Where the speaker is named or meant in them; (0, 0) if nowhere.
+        confidence: How likely the speaker is the right one, 0 to 1.
         quoted_by: Who speaks the quotation that it stands in, as the text prints it; '' in none.
         quoted_until: The end of the words that say who quotes.
     """
@@ -63,8 +70,14 @@ class Spoken:
     kind: str = SPEECH
     evidence: tuple[int, int] = (0, 0)
     mention: tuple[int, int] = (0, 0)
+    confidence: float = 0.0
     quoted_by: str = ""
     quoted_until: int = 0
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the speaker may well be another."""
+        return bool(self.speaker) and self.confidence < SURE
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from cases import for_each
 from database import connect, cypher, wipe
 from endpoint import Endpoint
 from fabula import Fabula, Outcome
-from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.config.settings import Settings
 from fabula.errors import NotFound
 from fabula.graph import TEXT, Owner, Part, Record
 from fabula.graph.explore import shipped_query
@@ -31,6 +31,7 @@ from fabula_graphs.discourse.mapping import nodes_and_edges
 from fabula_graphs.discourse.normal import normal
 from fabula_graphs.discourse.senses import read_senses
 from fabula_graphs.discourse.values import Event, Link
+from offline import offline_settings
 
 BREAKS = {
     "check_events": [
@@ -159,18 +160,8 @@ SCENES = (
 
 @pytest.fixture(scope="module")
 def scenes(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabula]:
-    folder = tmp_path_factory.mktemp("scenes")
-    settings = Settings(
-        neo4j_uri=address.uri,
-        neo4j_username=address.username,
-        neo4j_password=address.password,
-        home=folder / "home",
-        cache_folder=folder / "cache",
-        chunk_tokens=20,
-        graphs=("entities",),
-        model=OFFLINE,
-        embedding_model=STATIC,
-    )
+    home = tmp_path_factory.mktemp("scenes")
+    settings = offline_settings(address, home, chunk_tokens=20, graphs=("entities",))
     with connect(address) as store, Fabula(settings) as fabula:
         wipe(store)
         fabula.ingest_text("\n\n".join(SCENES), source="s.txt", title="Scenes", language="en")
@@ -178,7 +169,6 @@ def scenes(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         _put(fabula)
         assert fabula.check().violations == ()
         yield fabula
-        wipe(store)
 
 
 def _put(fabula: Fabula) -> None:

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from database import connect, cypher, name_server, wipe
 from fabula import Fabula
 from fabula.cli import main
-from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.config.settings import Settings
 from fabula.graph.explore import shipped_query
 from fabula.graph.hits import Filters
 from fabula.graph.trace import Trace as Steps
@@ -24,6 +24,7 @@ from fabula.server import Address
 from fabula.store import Store
 from fabula.store.user_query import run_user_query
 from fabula_graphs.facts.options import TriplesOptions
+from offline import offline_settings
 from stated_facts import state_facts
 
 STORY = """CHAPTER I
@@ -51,18 +52,8 @@ STATED = (
 
 @pytest.fixture(scope="module")
 def settings(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    folder = tmp_path_factory.mktemp("facts")
-    return Settings(
-        neo4j_uri=address.uri,
-        neo4j_username=address.username,
-        neo4j_password=address.password,
-        home=folder / "home",
-        cache_folder=folder / "cache",
-        chunk_tokens=40,
-        graphs=("entities",),
-        model=OFFLINE,
-        embedding_model=STATIC,
-    )
+    home = tmp_path_factory.mktemp("facts")
+    return offline_settings(address, home, graphs=("entities",))
 
 
 @pytest.fixture(scope="module")

@@ -13,12 +13,13 @@ from click.testing import CliRunner, Result
 from database import connect, cypher, name_server, wipe
 from fabula import Fabula
 from fabula.cli import main
-from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.config.settings import Settings
 from fabula.graph.explore import shipped_query
 from fabula.operations.documents import drop_graph
 from fabula.server import Address
 from fabula.store import Store
 from fabula.store.user_query import run_user_query
+from offline import offline_settings
 
 STORY = """CHAPTER I
 
@@ -42,18 +43,8 @@ The storm came in the night. Nobody slept, and the boats broke. "So it goes," sa
 
 @pytest.fixture(scope="module")
 def settings(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    folder = tmp_path_factory.mktemp("speech")
-    return Settings(
-        neo4j_uri=address.uri,
-        neo4j_username=address.username,
-        neo4j_password=address.password,
-        home=folder / "home",
-        cache_folder=folder / "cache",
-        chunk_tokens=40,
-        graphs=("entities", "speech"),
-        model=OFFLINE,
-        embedding_model=STATIC,
-    )
+    home = tmp_path_factory.mktemp("speech")
+    return offline_settings(address, home, graphs=("entities", "speech"))
 
 
 @pytest.fixture(scope="module")
@@ -113,9 +104,9 @@ def test_nothing_is_wrong_with_the_graph(fabula: Fabula) -> None:
 
 
 def test_a_question_finds_what_the_named_speaker_says_about_something(fabula: Fabula) -> None:
-    result = fabula.query("What does Captain Reed say about the mill?", mode="speech", k=1)
+    result = fabula.query("What does Captain Reed say about how late it is?", mode="speech", k=1)
     [hit] = result.hits
-    assert "He hates the mill" in hit.text
+    assert "I am late" in hit.text
     of_other = fabula.query("What does Anna Hale say about the mill?", mode="speech", k=1)
     assert "The mill is shut" in of_other.hits[0].text
 
@@ -131,11 +122,14 @@ def test_speech_lists_quotations_by_speaker_addressee_and_words(
 ) -> None:
     result = run("speech", "The Hales", "--speaker", "captain reed", "--json")
     assert result.exit_code == 0, result.output
-    assert [row["text"] for row in json.loads(result.stdout)["rows"]] == [
-        '"I am late,"',
-        '"He is at Dunmore. He hates the mill."',
-        '"So it goes,"',
-    ]
+    sure = ['"I am late,"', '"So it goes,"']
+    assert [row["text"] for row in json.loads(result.stdout)["rows"]] == sure
+    more = run("speech", "The Hales", "--speaker", "captain reed", "--doubtful", "--json")
+    assert {row["text"]: row["doubtful"] for row in json.loads(more.stdout)["rows"]} == {
+        '"I am late,"': False,
+        '"He is at Dunmore. He hates the mill."': True,
+        '"So it goes,"': False,
+    }
     to = run("speech", "The Hales", "--to", "Captain Reed", "--about", "mill", "--json")
     assert [row["text"] for row in json.loads(to.stdout)["rows"]] == ['"The mill is shut."']
     table = run("speech", "The Hales", "--speaker", "Elias Stone")
@@ -180,17 +174,18 @@ def test_the_network_shows_who_speaks_to_whom(run: Any, tmp_path: Path) -> None:
     drawn = file.read_text(encoding="utf-8")
     assert "Captain Reed" in drawn
     assert 'class="relation speaks"' in drawn
-    assert "5 quotations from one to the other" in drawn
+    # What is doubtful is left out.
+    assert "3 quotations from one to the other" in drawn
 
 
 def test_queries_say_who_speaks_to_whom_and_about_what(fabula: Fabula, address: Address) -> None:
     with connect(address) as store:
         pairs = explored(store, "conversations", name="anna hale")
-        said = explored(store, "said_about", speaker="Captain Reed", word="MILL")
-        subjects = explored(store, "subjects", speaker="Anna Hale")
+        said = explored(store, "said_about", speaker="Captain Reed", word="MILL", doubtful=True)
+        subjects = explored(store, "subjects", speaker="Anna Hale", doubtful=True)
     assert [(row["speaker"], row["addressee"], row["quotations"]) for row in pairs] == [
-        ("Anna Hale", "Captain Reed", 3),
-        ("Captain Reed", "Anna Hale", 2),
+        ("Anna Hale", "Captain Reed", 2),
+        ("Captain Reed", "Anna Hale", 1),
         ("Elias Stone", "Anna Hale", 1),
     ]
     assert [row["text"] for row in said] == ['"He is at Dunmore. He hates the mill."']

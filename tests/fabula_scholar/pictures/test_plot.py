@@ -9,41 +9,49 @@ import sys
 import webbrowser
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from cases import for_each
-from database import cypher
+from commands import run as run_command
+from database import connect, cypher, name_server
 from fabula.cli import main
 from fabula.config.settings import STATIC
 from fabula.graphs.aspects.values import StoredAspects
+from fabula.server import Address
 from fabula.store import Store
 from fabula_scholar.pictures.shared.png import has_fonts, to_png
 from fabula_scholar.pictures.trees.layout import GUTTER, LENGTH, Box, assign_lanes, lay_out
 from fabula_scholar.pictures.trees.page import to_tree_page
 from fabula_scholar.pictures.trees.svg import draw_trees
 from graphs import put, small_graph
+from isolation import shared_graph
 from plotted import HOSTILE, QUESTION, found, known, picture
 from stories import LIGHTHOUSE
 
 SPACE = "{http://www.w3.org/2000/svg}"
 
 
-def run(*arguments: str | Path, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, ["plot", *map(str, arguments)])
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
+run = partial(run_command, "plot")
+
+
+@pytest.fixture(scope="module")
+def filled(address: Address, tmp_path_factory: pytest.TempPathFactory) -> None:
+    with shared_graph(address, tmp_path_factory.mktemp("plot")):
+        Path("lighthouse.txt").write_text(LIGHTHOUSE)
+        for more in ((), ("--preset", "naive")):
+            assert CliRunner().invoke(main, ["ingest", *more, "lighthouse.txt"]).exit_code == 0
 
 
 @pytest.fixture
-def ingested(graph_url: str, tmp_path: Path) -> None:
-    (tmp_path / "lighthouse.txt").write_text(LIGHTHOUSE)
-    assert CliRunner().invoke(main, ["ingest", "lighthouse.txt"]).exit_code == 0
+def ingested(filled: None, address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment names a graph of one book, with trees and without, which no test changes."""
+    name_server(monkeypatch, address)
 
 
 def graph_of(html: str) -> dict[str, Any]:
@@ -188,13 +196,17 @@ def test_a_book_of_120_000_words_is_a_page_of_a_few_megabytes() -> None:
 
 
 def test_a_page_is_named_by_the_title_and_has_the_whole_graph(
-    ingested: None, store: Store, tmp_path: Path
+    ingested: None, address: Address, tmp_path: Path
 ) -> None:
     output = run("lighthouse", "--query", "What broke the great lens?").stdout
     assert output.startswith("The Lighthouse.html: ")
     graph = graph_of((tmp_path / "The Lighthouse.html").read_text(encoding="utf-8"))
-    rows = cypher(store, "MATCH (n:Chunk|Summary|Detail) RETURN n.text AS text ORDER BY text")
-    assert sorted(node["text"] for node in graph["nodes"]) == [row["text"] for row in rows]
+    with connect(address) as store:
+        rows = cypher(
+            store,
+            "MATCH (n:Chunk|Summary|Detail {collection: 'default'}) RETURN n.text AS text",
+        )
+    assert sorted(node["text"] for node in graph["nodes"]) == sorted(row["text"] for row in rows)
     assert (graph["question"], graph["mode"]) == ("What broke the great lens?", "hybrid")
     best, score = graph["hits"][0]
     assert "storm broke the great lens" in graph["nodes"][best]["text"]
@@ -234,9 +246,7 @@ def test_the_file_is_opened_in_the_web_browser_or_said_not_to_be(
     )
 
 
-def test_a_document_without_trees_is_its_line_of_chunks(graph_url: str, tmp_path: Path) -> None:
-    (tmp_path / "lighthouse.txt").write_text(LIGHTHOUSE)
-    CliRunner().invoke(main, ["ingest", "--preset", "naive", "lighthouse.txt"])
+def test_a_document_without_trees_is_its_line_of_chunks(ingested: None) -> None:
     known = ("--out", "a.html", "--collection", "naive")
     assert run("lighthouse", *known).stdout == "a.html: 3 passages\n"
 

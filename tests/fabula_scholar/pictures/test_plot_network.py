@@ -7,13 +7,15 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
+from commands import run as run_command
 from fabula.cli import main
 from fabula.graph import Edge, Node, Owner, Part, Record
 from fabula.graph.hits import Hit
@@ -57,11 +59,7 @@ from stories import LIGHTHOUSE
 SPACE = "{http://www.w3.org/2000/svg}"
 
 
-def run(*arguments: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, ["plot", *arguments])
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
+run = partial(run_command, "plot")
 
 
 def spots(of: NetworkPicture) -> tuple[Spot, ...]:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from database import connect, wipe
 from fabula.cli import main
-from fabula.config.settings import STATIC
 from fabula.errors import BadValue, NotFound
 from fabula.library import App
 from fabula.library.collection import Collection
 from fabula.server import Address
 from fabula_scholar.words.operations import collocates, concordance, dispersion, keyness, ngrams
-from served import server_of
+from offline import offline_app
 
 WHALE = """CHAPTER I
 
@@ -32,10 +29,7 @@ KING = "The old king sat. The king saw the boat, and the old king wept."
 
 @pytest.fixture(scope="module")
 def app(address: Address) -> Iterator[App]:
-    with connect(address) as store:
-        wipe(store)
-    offline: dict[str, Any] = {"model": "offline", "embedding_model": STATIC, "graphs": ""}
-    with App(**server_of(address), **offline) as app:
+    with offline_app(address, graphs="", chunk_tokens=200) as app:
         books = app.collection("default")
         books.ingest_text(WHALE, source="w.txt", title="The Whale", language="en")
         books.ingest_text(KING, source="k.txt", title="The King", language="en")

@@ -17,7 +17,7 @@ from database import connect, cypher, name_server, wipe
 from fabula import Fabula
 from fabula.build import plan
 from fabula.cli import main
-from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.config.settings import Settings
 from fabula.errors import BadValue, NotFound
 from fabula.export.web_annotation import collection_json, read_annotations
 from fabula.graph.annotations import Annotation
@@ -30,6 +30,7 @@ from fabula.server import Address
 from fabula.store.annotations import read_layers
 from fabula.text.anchoring import TextQuote, quote_at
 from fabula.text.document import Document
+from offline import offline_settings
 
 STORY = """CHAPTER I
 
@@ -47,18 +48,8 @@ The storm came in the night. Nobody slept, and the boats broke. "So it goes," sa
 
 @pytest.fixture(scope="module")
 def settings(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    folder = tmp_path_factory.mktemp("annotations")
-    return Settings(
-        neo4j_uri=address.uri,
-        neo4j_username=address.username,
-        neo4j_password=address.password,
-        home=folder / "home",
-        cache_folder=folder / "cache",
-        chunk_tokens=40,
-        graphs=("entities", "speech"),
-        model=OFFLINE,
-        embedding_model=STATIC,
-    )
+    home = tmp_path_factory.mktemp("annotations")
+    return offline_settings(address, home, graphs=("entities", "speech"))
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 from cases import for_each
 from clusters import AWKWARD, assert_sound, topics
 from fabula.config.model_factory import ModelFactory
+from fabula.config.recipes import make_build_recipe
 from fabula.config.settings import Settings, presets
 from fabula.errors import SettingsError
 from fabula.graph.method import BuildText, Known
@@ -49,7 +50,7 @@ def test_a_strong_model_finds_the_aspects(thesis: Settings) -> None:
     assert (thesis.model, thesis.judge) == ("gpt-4.1-mini", "gpt-4.1")
     factory = ModelFactory(thesis)
     try:
-        made_with = factory.build_recipe()["models"]
+        made_with = make_build_recipe(thesis)["models"]
         assert made_with["aspect_model"] == "gpt-4.1"
         assert made_with["model"] == "gpt-4.1-mini"
     finally:

@@ -56,7 +56,6 @@ def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             fabula.ingest(write(folder, "bare", STORY))
             fabula.ingest(write(folder, "cast", STORY | {"VI": "Rain fell."}), graphs="entities")
         yield
-        wipe(store)
 
 
 @pytest.fixture(autouse=True)

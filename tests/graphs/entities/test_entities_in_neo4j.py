@@ -327,4 +327,3 @@ def sound(address: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[St
             fabula.ingest(file)
             assert fabula.check().violations == ()
         yield store
-        wipe(store)

@@ -76,7 +76,6 @@ def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             put_cast(fabula, "Mill", CAST, TIES)
             put_cast(fabula, "Other", {"Anna": CAST["Anna"], "Boris": CAST["Boris"]}, {})
         yield
-        wipe(store)
 
 
 @pytest.fixture(autouse=True)

@@ -12,10 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from database import connect, name_server, wipe
-from explored import OF_ENTITIES
 from fabula import Fabula
 from fabula.cli import main
-from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.graph import Owner
 from fabula.graph.explore import shipped_query
 from fabula.graph.parts import chunks_of
@@ -24,6 +22,7 @@ from fabula.store import Store
 from fabula.store.part_reader import read_part
 from fabula.store.user_query import run_user_query
 from graphs import in_space, put, small_communities
+from offline import offline_settings
 from stories import LIGHTHOUSE
 
 FERRY = """CHAPTER I
@@ -47,18 +46,7 @@ Reed told Anna that Elias had said so to him before.
 
 @pytest.fixture(scope="module")
 def graph(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    folder = tmp_path_factory.mktemp("entities")
-    settings = Settings(
-        neo4j_uri=address.uri,
-        neo4j_username=address.username,
-        neo4j_password=address.password,
-        home=folder / "home",
-        cache_folder=folder / "cache",
-        chunk_tokens=40,
-        graphs=("entities",),
-        model=OFFLINE,
-        embedding_model=STATIC,
-    )
+    settings = offline_settings(address, tmp_path_factory.mktemp("entities"), graphs=("entities",))
     with connect(address) as store, Fabula(settings) as fabula:
         wipe(store)
         ferry = fabula.ingest_text(FERRY, source="ferry.txt", title="The Ferry", language="en")
@@ -174,11 +162,6 @@ def test_the_network_is_a_picture_of_ties(graph: Store) -> None:
     rows = found(graph, "network", least=1)
     assert rows
     assert all("RELATES_TO" in json.dumps(row["path"]) for row in rows)
-
-
-def test_all_queries_over_entities_are_tried_here() -> None:
-    over = [name for name in OF_ENTITIES if "Entity" in shipped_query(name).statement]
-    assert over == list(OF_ENTITIES)
 
 
 def test_the_entities_of_a_document_are_listed(typed: Any) -> None:

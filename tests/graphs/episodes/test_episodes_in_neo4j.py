@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from database import connect, cypher, name_server, wipe
 from fabula import Fabula
 from fabula.cli import main
-from fabula.config.settings import OFFLINE, STATIC, Settings
+from fabula.config.settings import Settings
 from fabula.errors import BadValue, InvalidPlace, NotFound
 from fabula.graph.explore import shipped_query
 from fabula.operations import recaps
@@ -22,6 +22,7 @@ from fabula.server import Address
 from fabula.store import Store
 from fabula.store.user_query import run_user_query
 from fabula.text.sections import BETWEEN
+from offline import offline_settings
 
 CHAPTERS = {
     "CHAPTER I": "Anna Hale sold the old mill at Dunmore in {}. She burned all of her letters in "
@@ -46,19 +47,9 @@ def story(chapters: dict[str, str] = CHAPTERS) -> str:
 
 @pytest.fixture(scope="module")
 def settings(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    folder = tmp_path_factory.mktemp("episodes")
-    return Settings.read(
-        neo4j_uri=address.uri,
-        neo4j_username=address.username,
-        neo4j_password=address.password,
-        home=folder / "home",
-        cache_folder=folder / "cache",
-        chunk_tokens=40,
-        graphs=("episodes",),
-        model=OFFLINE,
-        embedding_model=STATIC,
-        **{"episodes.window_chunks": 3, "episodes.members": 3, "episodes.summary_tokens": 60},
-    )
+    small = {"episodes.window_chunks": 3, "episodes.members": 3, "episodes.summary_tokens": 60}
+    home = tmp_path_factory.mktemp("episodes")
+    return offline_settings(address, home, graphs=("episodes",), **small)
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +129,7 @@ def test_a_recap_rests_on_nothing_after_the_place(
                 assert start < place or name not in recap.to_text(), (place, name)
             for part in recap.rows:
                 assert part.is_extract
-                for sentence in part.text.split(". "):
+                for sentence in part.text.splitlines():
                     assert flat.find(sentence.rstrip(".")) >= 0
                     assert len(sentence) < place
 

@@ -92,6 +92,7 @@ def test_a_deployment_is_called_by_its_path_its_version_and_its_header(end: str)
         assert chat.complete(SUMMARY).text == "Marley."
         assert text_of(chat.stream(SUMMARY)) == "Marley."
         assert OpenAIEmbedder(endpoint, "e").embed(["a ghost"]).vectors.shape == (1, 2)
+    assert all(headers["user-agent"].startswith("fabula/") for _, headers in server.requests)
 
 
 def test_a_model_of_another_setting_is_in_a_deployment_of_its_own_name() -> None:

@@ -15,7 +15,7 @@ from endpoint import chance, every, listed
 from endpoint.faults import Fault
 from fabula.errors import ModelError
 from fabula.models import Prompt
-from fabula.models.cache import NoCache
+from fabula.models.cache import ReadOnlyCache
 from fabula.models.endpoint.errors import allowances, requested_wait
 from fabula.models.endpoint.openai import OpenAIChat, OpenAIEmbedder
 from keeping import cached_chat
@@ -233,7 +233,7 @@ def test_a_reader_who_pauses_keeps_no_other_call_waiting() -> None:
     told: list[str] = []
     with Server() as server:
         one = chat(server, limit=1)
-        pieces = cached_chat(one, NoCache()).stream(SUMMARY)
+        pieces = cached_chat(one, ReadOnlyCache()).stream(SUMMARY)
         first = next(pieces)
         other = threading.Thread(
             target=lambda: told.append(one.complete(SUMMARY).text), daemon=True

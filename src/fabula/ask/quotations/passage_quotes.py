@@ -7,9 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import chain, starmap
-from operator import add
+from itertools import chain
 
 import numpy as np
 
@@ -20,11 +18,8 @@ from fabula.ask.question_form import (
     QuestionForm,
     content_terms,
     final_verb,
-    find_other_words,
     find_verb_forms,
-    noun_uses,
     read_form,
-    without_titles,
 )
 from fabula.graph.hits import Hit, Passage, Quote, locate
 from fabula.models import NO_ANSWER, Reply
@@ -52,8 +47,6 @@ MIN_PASSAGES_TO_REFUSE = 4
 """That fewer passages lack a question's words says little of the book."""
 MAX_KEY_CHARACTERS = 240
 """Of a longer sentence, the clauses with most of the question's words are what is shown first."""
-OTHER_WORD_WEIGHT = 0.3
-"""What a word that a book says for a word of the question counts, as "murdered" for "killed"."""
 MAX_TITLE_WORDS = 25
 """A first chunk of no more words is a title page."""
 NAME_WEIGHT = 0.5
@@ -98,15 +91,11 @@ def rank_quotes(
     within: dict[str, list[int]] = defaultdict(list)
     for row, sentence in enumerate(sentences):
         within[sentence.hit.id].append(row)
-    terms = _Terms.of(question, {hit.language for hit in hits}, form)
-    asked = terms.asked
+    terms = _Terms.of(question, {hit.language for hit in hits})
     read = [terms.read(sentence.text, sentence.hit.language) for sentence in sentences]
-    words = _mix(bm25(asked, [own for own, _ in read]), bm25(asked, [*starmap(add, read)]))
+    words = bm25(terms.asked, read)
     has = {
-        id: (
-            asked.intersection(chain(*(read[row][0] for row in rows))),
-            asked.intersection(chain(*chain(*(read[row] for row in rows)))),
-        )
+        id: terms.asked.intersection(chain(*(read[row] for row in rows)))
         for id, rows in within.items()
     }
     closeness = _closeness(question, sentences, within, words, form, has)
@@ -167,41 +156,24 @@ def read_question_form(question: str, passages: Sequence[Passage]) -> QuestionFo
 class _Terms:
     """The words by which sentences are compared with a question.
 
-    A function word that the question uses as a noun, as in "Jekyll's will", counts where it is one,
-    and what a book says for a word of an English question, as "murdered" for "killed", counts as
-    that word.
+    Another form of a verb of an English question counts as that verb.
     """
 
     asked: frozenset[str]
     forms: Mapping[str, str]
-    others: Mapping[str, str]
 
     @classmethod
-    def of(cls, question: str, languages: Iterable[str], form: QuestionForm) -> _Terms:
+    def of(cls, question: str, languages: Iterable[str]) -> _Terms:
         """Return those of a question about texts in some languages."""
         known = set(languages)
-        words = without_titles(question) if "en" in known else question
-        terms = {term for each in known for term in stemmer_of(each).search_terms(words)}
+        terms = {term for each in known for term in stemmer_of(each).search_terms(question)}
         is_english = not known.isdisjoint(("en", "")) and guess_language(question) == "en"
-        names = find_names(question)
-        forms = find_verb_forms(question, names) if is_english else {}
-        others = find_other_words(question, names) if is_english else {}
-        return cls(frozenset(terms | {f"{noun}/noun" for noun in form.nouns}), forms, others)
+        forms = find_verb_forms(question, find_names(question)) if is_english else {}
+        return cls(frozenset(terms), forms)
 
-    def read(self, text: str, language: str) -> tuple[list[str], list[str]]:
-        """Return the words of a text, in order, and those of the question for which some stand.
-
-        Another form of a verb of the question is that verb.
-        """
-        terms = [self.forms.get(term, term) for term in stemmer_of(language).search_terms(text)]
-        found = set(terms)
-        stood_for = {term for other, term in self.others.items() if other in found}
-        nouns = [f"{noun}/noun" for noun in noun_uses(text)] if self._has_nouns else []
-        return [*terms, *nouns], sorted(stood_for - found)
-
-    @cached_property
-    def _has_nouns(self) -> bool:
-        return any(term.endswith("/noun") for term in self.asked)
+    def read(self, text: str, language: str) -> list[str]:
+        """Return the words of a text, in order."""
+        return [self.forms.get(term, term) for term in stemmer_of(language).search_terms(text)]
 
 
 def _closeness(
@@ -210,24 +182,22 @@ def _closeness(
     within: Mapping[str, Sequence[int]],
     words: Scores,
     form: QuestionForm,
-    shared: Mapping[str, tuple[AbstractSet[str], AbstractSet[str]]],
+    shared: Mapping[str, AbstractSet[str]],
 ) -> dict[str, float]:
     """Return how close each passage is, by its id: its sentences, its words, and their form."""
     scores = score_sentences(question, sentences, words)
     best = np.array([np.sort(scores[rows])[-BEST_SENTENCES:].sum() for rows in within.values()])
-    own = [shared[id][0] for id in within]
-    coverage = _mix(_weigh(own), _weigh([shared[id][1] for id in within]))
-    relative = words / (words.max() or 1.0)
+    own = [shared[id] for id in within]
     rates = np.array([form.rate(sentence.text) for sentence in sentences])
     if form.asks is Asks.FATE:
         # The sentence of a fate is often long, and says little more than the name.
         rates *= [form.names(sentence.text) for sentence in sentences]
-    elif form.asks not in (Asks.DEFINITION, Asks.RELATION):
-        rates *= relative
+    elif form.asks is not Asks.DEFINITION:
+        rates *= words / (words.max() or 1.0)
     forms = np.array([rates[rows].max() for rows in within.values()])
     if form.asks is Asks.DEFINITION:
         forms **= 2  # "Poole, my butler" says much more than what only may be a definition
-    total = scale(coverage) + SENTENCE_WEIGHT * scale(best) + FORM_WEIGHT * forms
+    total = scale(_weigh(own)) + SENTENCE_WEIGHT * scale(best) + FORM_WEIGHT * forms
     names = set(stemmer_of(sentences[0].hit.language).search_terms(" ".join(find_names(question))))
     if names:
         # A name that most of the passages have weighs little among them: it still must be there.
@@ -245,11 +215,6 @@ def _weigh(shared: Sequence[AbstractSet[str]]) -> Scores:
     """Return how much the question's words that each passage has weigh, shape (passages,)."""
     weights = inverse_document_frequencies(shared)
     return np.array([sum(weights[term] for term in terms) for terms in shared])
-
-
-def _mix(own: Scores, with_others: Scores) -> Scores:
-    """Return scores by a question's own words, raised by those for which others stand."""
-    return (1 - OTHER_WORD_WEIGHT) * own + OTHER_WORD_WEIGHT * with_others
 
 
 def _key(
@@ -402,7 +367,7 @@ def _name_terms(question: str, language: str) -> list[set[str]]:
     stemmer = stemmer_of(language)
     if language in NOUNS_HAVE_CAPITALS:
         return [{term} for term in stemmer.search_terms(" ".join(find_names(question, language)))]
-    runs = (run[0].split() for run in _NAME_RUN.finditer(without_titles(question)))
+    runs = (run[0].split() for run in _NAME_RUN.finditer(question))
     names = []
     for run in runs:
         # "Mount Kilimanjaro" is where Kilimanjaro is, the "Eiffel Tower" where both words are.
@@ -414,8 +379,8 @@ def _name_terms(question: str, language: str) -> list[set[str]]:
 
 
 _BEFORE_NAMES = re.compile(
-    r"(?:mount|mt|lake|river|cape|port|saint|st|castle|king|queen|prince|princess|captain|colonel|"
-    r"doctor|professor|lord|lady|sir|old|young|little|uncle|aunt|miss|inspector|father|mother|"
+    r"(?:mr|mrs|miss|ms|dr|madame?|mount|mt|lake|river|cape|port|saint|st|castle|king|queen|prince|princess|captain|colonel|"
+    r"doctor|professor|lord|lady|sir|old|young|little|uncle|aunt|inspector|father|mother|"
     r"brother|sister|count|countess|baron|general|major|sergeant|judge|reverend)\Z",
     re.IGNORECASE,
 )

@@ -57,7 +57,8 @@ def command(
     notice_offline(settings)
 
     def ingest(collection: Collection, /, **options: Unpack[BuildOptions]) -> Sequence[Outcome]:
-        return collection.ingest(*paths, name=name, rebuild=rebuild, **options)
+        options["rebuild"] = rebuild
+        return collection.ingest(*paths, name=name, **options)
 
     # Standard input can be read only once, an address is not fetched twice, and the settings of a
     # published baseline are fixed.

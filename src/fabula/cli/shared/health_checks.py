@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from fabula.config.embedding_space import for_building, for_questions, name_space
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import FabulaError
 from fabula.library.collection import Collection
@@ -142,20 +143,20 @@ def _embeddings(collection: Collection) -> str:
     vectors = f"{space.dimensions} dimensions of {space.model}"
     documents = count_noun(len(collection.documents()), "document")
     message = f"collection {collection.name!r}, {documents}, {vectors}"
-    models = collection.app.models
-    models.for_questions(space.model, collection.name)
+    settings = collection.app.settings
+    for_questions(settings, space.model, collection.name)
     if space.phase:
         return f"{message}; being re-embedded with {space.target}"
-    builders = models.for_building(space.model)
-    if builders.space_name != space.model:
+    adding, named = for_building(settings, space.model), name_space(settings)
+    if name_space(adding) != space.model:
         better = ", which find better" if space.model == STATIC else ""
         return (
             f"{message}: questions are embedded by it, too. `fabula reembed --collection "
-            f"{collection.name}` gives it embeddings of {models.space_name}{better}; until then it "
+            f"{collection.name}` gives it embeddings of {named}{better}; until then it "
             "takes no further documents"
         )
-    if builders is not models:
-        return f"{message}. {describe_other_prefix(space, models.space_name)}"
+    if adding is not settings:
+        return f"{message}. {describe_other_prefix(space, named)}"
     return message
 
 

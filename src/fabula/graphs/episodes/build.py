@@ -149,7 +149,7 @@ def _sources(members: Sequence[Member]) -> tuple[str, ...]:
 
 def _span(members: Sequence[Member]) -> str:
     """Return 'First – Last', or the name of the section that all members are in."""
-    names = [name for member in members for name in member.section.split(BETWEEN)]
+    names = [name for member in members for name in member.section.split(BETWEEN) if name] or [""]
     # The heading of a book, which contains the first chapter, is no section beside it.
     while len(names) > 1 and names[1].startswith(f"{names[0]}{SEPARATOR}"):
         names = names[1:]

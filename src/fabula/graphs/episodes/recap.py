@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
+from fabula.ask.quotations.passage_quotes import find_names
 from fabula.graph.extraction import RULES
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.queries import read_statement
@@ -26,8 +27,12 @@ from fabula.text.stems import stemmer_of
 By = Literal["", "chapter"]
 USUAL_TOKENS = 1500
 """Tokens of a recap for which nobody asked for another length."""
-EXTRACT_TOKENS = 150
-"""Most tokens of the extract from a stretch that has no episode."""
+LINES = 3
+"""Sentences that tell a stretch where no model did."""
+LINE_TOKENS = 80
+"""Most tokens of each."""
+QUOTATION_MARKS = frozenset('“”„«»"')
+WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,37 +195,44 @@ def find_untold(episodes: Sequence[StoredEpisode], place: int) -> list[tuple[int
     return untold
 
 
-def extract(chunks: Sequence[Mapping[str, Any]], language: str, limit: int = EXTRACT_TOKENS) -> str:
-    """Return the most salient sentences of some chunks in text order; '' if there is no word.
+def extract(texts: Sequence[str], language: str) -> str:
+    """Return three sentences of a stretch in text order, a line each; '' if there is no word.
 
-    Sentences are weighed by their words, as offline summaries weigh them.
+    What somebody did is told by sentences that begin with a name or with the teller's "I". Where
+    there are fewer, others follow that have no speech in them, and then any. Of each kind those
+    come first that have most of what the stretch is about.
 
     Args:
-        chunks: Rows with a `text`, in text order.
-        language: The language of the text.
-        limit: The most tokens of all sentences. A first sentence that is longer is cut.
+        texts: The chunks of the stretch, in text order.
+        language: Their language.
     """
-    lines = sentence_lines("".join(chunk["text"] for chunk in chunks), language)
+    whole = "\n\n".join(texts)
+    lines = list(dict.fromkeys(sentence_lines(whole, language)))
     stemmer = stemmer_of(language)
     stems = [list(stemmer.stems(line)) for line in lines]
-    long_enough = [row for row, of_line in enumerate(stems) if len(of_line) >= MIN_WORDS]
-    rows = long_enough or [row for row, of_line in enumerate(stems) if of_line]
-    if not rows:
-        return ""
-    idf = inverse_document_frequencies(stemmer.content(chunk["text"]) for chunk in chunks)
-    scores = salience([stems[row] for row in rows], idf)
-    best = sorted(range(len(rows)), key=lambda place: (-scores[place], place))
-    counts = {row: tokens.count(lines[row]) for row in rows}
-    picked: list[int] = []
-    left = limit
-    for place in best:
-        row = rows[place]
-        if counts[row] <= left and lines[row] not in {lines[other] for other in picked}:
-            picked.append(row)
-            left -= counts[row]
-    if not picked:
-        return shorten(lines[rows[best[0]]], limit)
-    return " ".join(lines[row] for row in sorted(picked))
+    idf = inverse_document_frequencies(stemmer.content(text) for text in texts)
+    scores = salience(stems, idf)
+    names = set(find_names(whole, language)) - {
+        word.capitalize() for word in whole.split() if word.islower()
+    }
+    if language == "en":
+        names.add("I")
+
+    def rank(row: int) -> tuple[bool, bool, bool, float]:
+        words = WORD.findall(lines[row])
+        first = words[1:2] if words[:1] == ["The"] else words[:1]
+        is_speech = not QUOTATION_MARKS.isdisjoint(lines[row])
+        is_short = len(stems[row]) < MIN_WORDS
+        return is_short, is_speech, names.isdisjoint(first), -scores[row]
+
+    best = sorted((row for row, of_line in enumerate(stems) if of_line), key=rank)[:LINES]
+    return "\n".join(_close(shorten(lines[row], LINE_TOKENS)) for row in sorted(best))
+
+
+def _close(line: str) -> str:
+    """Return a sentence without the marks of a speech that goes on before or after it."""
+    opened, closed = (sum(map(line.count, marks)) for marks in ("“„«", "”»"))
+    return line if opened == closed and line.count('"') % 2 == 0 else line.strip(' “”„«»"')
 
 
 def fit(parts: Sequence[RecapPart], limit: int, language: str = "") -> list[RecapPart]:
@@ -246,38 +258,3 @@ def _whole_sentences(text: str, language: str, limit: int) -> str:
             break
         end = stop
     return text[:end].rstrip() or shorten(text, limit)
-
-
-def drop_unmatched_marks(text: str) -> str:
-    """Return an extract without the quotation marks whose other one is not in it.
-
-    An extract has one sentence of a speech, but not the next, with which the book closes it.
-    A mark that opens and closes, as the straight one, or ” and » in Swedish and Finnish, is read as
-    opening where a word begins.
-    """
-    kept = [*text]
-    guillemets = ("»", "«") if 0 <= text.find("»") < text.find("«") else ("«", "»")
-    if "«" not in text:
-        guillemets = "»", "»"
-    curved = ("“", "”") if "“" in text or "„" in text else ("”", "”")
-    for opening, closing in (curved, guillemets, ("„", "“”"), ("‘", "’"), ('"', '"')):
-        if opening in "“„" and (opening == "„") != ("„" in text):
-            continue  # “ closes what „ opens, and opens where there is none
-        opened: int | None = None
-        for at, letter in enumerate(text):
-            before, after = text[at - 1 : at] if at else " ", text[at + 1 : at + 2]
-            if letter == opening and (opening != closing or _opens_word(before, after)):
-                if opened is not None:
-                    kept[opened] = ""
-                opened = at
-            elif letter in closing and (letter != "’" or (before in ".,;:!?…—" and before)):
-                if opened is None:
-                    kept[at] = ""
-                opened = None
-        if opened is not None and not (opening == "‘" and re.search(r"\w’(?!\w)", text[opened:])):
-            kept[opened] = ""
-    return " ".join("".join(kept).split())
-
-
-def _opens_word(before: str, after: str) -> bool:
-    return (before.isspace() or before in "([—–-‘'") and bool(after) and not after.isspace()

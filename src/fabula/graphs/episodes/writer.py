@@ -16,6 +16,7 @@ from fabula.graph.summaries import REPLY_ROOM, ask_summary, summary_size
 from fabula.graphs.episodes.labels import EPISODES
 from fabula.graphs.episodes.later_names import drop_sentences_with, find_later_names
 from fabula.graphs.episodes.options import Options
+from fabula.graphs.episodes.recap import extract
 from fabula.models import Prompt
 from fabula.models.prompts import fill_template
 from fabula.models.replies import read_summary
@@ -66,7 +67,7 @@ def make_writer(
         mean_tokens: How long episodes of other documents are, for a dry run; None if unknown.
     """
     if models.offline:
-        return ExtractedEpisodes(text, models, options.summary_tokens)
+        return ExtractedEpisodes(text)
     return PromptedEpisodes(
         ChatStep("model", EPISODES, PRIORITY),
         models.temperature,
@@ -148,32 +149,23 @@ class PromptedEpisodes:
 
 
 class ExtractedEpisodes:
-    """Quotes the most salient sentences of each stretch, in text order; no model is asked."""
+    """Quotes three sentences of each stretch, in text order; no model is asked."""
 
     by: str = RULES
 
-    def __init__(self, text: BuildText, models: ModelProfile, summary_tokens: int) -> None:
-        from fabula.graphs.aspects.offline_writer import ExtractiveWriter
-
+    def __init__(self, text: BuildText) -> None:
         # A heading looks like a sentence, and no sentence tells less of what happens.
         self._without_heading = {
             chunk.text.strip(): _drop_heading(chunk.text.strip(), chunk.section)
             for chunk in text.chunks
         }
-        self._writer = ExtractiveWriter(
-            list(self._without_heading.values()),
-            text.document.language,
-            models.static,
-            summary_tokens=summary_tokens,
-            details=0,
-            detail_tokens=0,
-        )
+        self._language = text.document.language
 
     def write(self, texts: Sequence[str], level: int, end: int) -> str:
         """Return whole sentences of the texts; for higher levels, of the extracts below."""
         if level == 1:
             texts = [self._without_heading[text] for text in texts]
-        return self._writer.summarise(texts, None)
+        return extract(texts, self._language)
 
 
 def _drop_heading(text: str, section: str) -> str:

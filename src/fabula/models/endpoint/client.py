@@ -1,13 +1,13 @@
 """The HTTP client of an endpoint: it sends requests once, and reads answers and streams.
 
-What an endpoint answers with an error is raised as an `ErrorResponse`; what breaks off or can't be
-read, as one of `BROKEN`, or as an `UnusableAnswer`. Whether to try again is decided elsewhere.
+What an endpoint answers with an error is raised as an `ErrorResponse`; what breaks off, as
+`httpx2.HTTPError`; what can't be read, as an `UnusableAnswer`. Whether to try again is decided
+elsewhere.
 """
 
 from __future__ import annotations
 
 import html
-import json
 import re
 import threading
 import time
@@ -17,32 +17,34 @@ from dataclasses import replace
 from typing import IO, Any, Literal
 
 import httpx2
-import openai
 
 from fabula.errors import BadReply, ModelError
 from fabula.models.endpoint.address import EndpointAddress, redact_url
 from fabula.models.endpoint.errors import KINDS, EndpointError, ErrorResponse, NamedModel
 from fabula.models.endpoint.payload import Json, object_or_empty, reported_error
 from fabula.models.endpoint.transport import (
+    DONE,
     MAX_ANSWER_BYTES,
     MAX_BYTES_PER_TEXT,
     PIECE_BYTES,
     TIMEOUTS_PER_CALL,
     Bounds,
     EndpointTransport,
-    EventStreamBody,
     UnusableAnswer,
+    bound_response,
+    read_stream,
+    time_connections,
 )
 from fabula.models.stop import Stop
+from fabula.version import __version__
 
 CONNECT_SECONDS = 10.0
 FILE_TIMEOUTS = 20
 """The longest time of an upload or a download, as a multiple of FABULA_TIMEOUT."""
 TOKEN = "eyJ"
 """How a token of Microsoft Entra begins. It is a JWT, and is sent as a Bearer also at Azure."""
-BROKEN = (openai.APIError, httpx2.TransportError)
-"""Errors of a connection or an answer that ends too early; not all are wrapped by the client."""
-_EVENTS = openai.Stream[Any]
+CONNECTIONS = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
+"""More than calls at once; which these are is decided by `fabula.models.limiter`."""
 Method = Literal["GET", "POST", "DELETE"]
 
 
@@ -61,17 +63,23 @@ class EndpointClient:
         self.transport = EndpointTransport(address.url, key)
         """Cleans what the endpoint sends."""
         self._address, self._timeout = address, timeout
-        limits = openai.Timeout(timeout, connect=min(timeout, CONNECT_SECONDS))
         has_api_key = address.has_api_key_header and not key.startswith(TOKEN)
-        self._client = openai.OpenAI(
-            base_url=address.base,
-            default_query=address.query,
-            default_headers={"api-key": key} if has_api_key else {},
-            api_key=key,
-            timeout=limits,
-            http_client=self.transport.client(limits, bearer=not has_api_key),
-            # The client would retry twice by itself; all retries are in `EndpointRetries`.
-            max_retries=0,
+        self._client = time_connections(
+            httpx2.Client(
+                base_url=address.base,
+                params=address.query,
+                headers={
+                    # Azure takes a key that is sent as a Bearer for a token.
+                    **({"api-key": key} if has_api_key else {"Authorization": f"Bearer {key}"}),
+                    "Accept": "application/json",
+                    "Accept-Encoding": "gzip",
+                    "User-Agent": f"fabula/{__version__}",
+                },
+                timeout=httpx2.Timeout(timeout, connect=min(timeout, CONNECT_SECONDS)),
+                limits=CONNECTIONS,
+                follow_redirects=True,
+                event_hooks={"response": [bound_response]},
+            )
         )
         self._closing = threading.Lock()
         self._under_way, self._is_closed = 0, False
@@ -123,46 +131,44 @@ class EndpointClient:
             The answer with its headers; `transport.answer` reads it. It may be an error
             (`reported_error`): some servers send theirs with the status of a good answer.
         """
-        bounds = self._bounds(request, cut, is_stream=False)
-        with self._calling(bounds):
-            # `post` with plain dictionaries: the client's typed methods take 1.5 times the CPU.
-            return self._client.post(path, body=request, cast_to=httpx2.Response)
+        with self._calling(self._bounds(request, cut)):
+            return self._send("POST", path, json=request)
 
     def open_stream(self, path: str, request: Json, cut: Stop | None) -> AnswerEvents:
         """Send a request whose answer is a stream; arguments are those of `post`."""
-        bounds = self._bounds(request, cut, is_stream=True)
+        bounds = self._bounds(request, cut)
         with self._calling(bounds):
-            stream = self._client.post(
-                path,
-                body=request,
-                cast_to=object,
-                stream=True,
-                stream_cls=_EVENTS,
-            )
-        return AnswerEvents(self, stream, bounds)
+            response = self._send("POST", path, json=request, stream=True)
+        return AnswerEvents(self, response, bounds)
 
-    def _bounds(self, request: Json, cut: Stop | None, *, is_stream: bool) -> Bounds:
+    def _send(
+        self, method: Method, path: str, *, stream: bool = False, **content: Any
+    ) -> httpx2.Response:
+        """Send a request once. Raises ErrorResponse for an error's status."""
+        request = self._client.build_request(method, path, **content)
+        response = self._client.send(request, stream=stream)
+        if response.is_success:
+            return response
+        response.read()
+        body: Any
+        try:
+            body = self.transport.json(response.content)
+        except UnusableAnswer:
+            body = self.transport.line(_page_title(response.text)) or response.reason_phrase
+        raise ErrorResponse(EndpointError.of(response.status_code, body), response.headers)
+
+    def _bounds(self, request: Json, cut: Stop | None) -> Bounds:
         texts = len(request.get("input") or ())
         end = time.monotonic() + TIMEOUTS_PER_CALL * self._timeout
-        max_bytes = MAX_ANSWER_BYTES + MAX_BYTES_PER_TEXT * texts
-        return Bounds(end, max_bytes, cut, is_stream=is_stream)
-
-    @contextmanager
-    def _within(self, bounds: Bounds) -> Iterator[None]:
-        """Hold the bounds of a call, and raise an ErrorResponse for an error's status."""
-        try:
-            with bounds.hold():
-                yield
-        except openai.APIStatusError as error:
-            raise self._error_response(error.response) from error
+        return Bounds(end, MAX_ANSWER_BYTES + MAX_BYTES_PER_TEXT * texts, cut)
 
     @contextmanager
     def _calling(self, bounds: Bounds) -> Iterator[None]:
-        """Do as `_within` does, and raise BadReply if the time of a model's call was up."""
+        """Hold the bounds of a call, and raise BadReply if its whole time was up."""
         try:
-            with self._within(bounds):
+            with bounds.hold():
                 yield
-        except openai.APITimeoutError as error:
+        except httpx2.TimeoutException as error:
             self.end_at_deadline(bounds, error)
             raise
 
@@ -173,10 +179,9 @@ class EndpointClient:
             path: The path below the endpoint's URL.
             seconds: How long the whole answer may take.
         """
-        options: Any = {"timeout": openai.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))}
-        with self._within(Bounds(time.monotonic() + seconds)):
-            response = self._client.get(path, cast_to=httpx2.Response, options=options)
-        return self.transport.answer(response)
+        timeout = httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
+        with Bounds(time.monotonic() + seconds).hold():
+            return self.transport.answer(self._send("GET", path, timeout=timeout))
 
     def transfer(
         self,
@@ -187,20 +192,15 @@ class EndpointClient:
         max_bytes: int = MAX_ANSWER_BYTES,
     ) -> bytes:
         """Return the bytes of an answer, as of a file; `max_bytes` bounds them."""
-        with self._within(Bounds(self._file_deadline(), max_bytes)):
-            if method == "POST":
-                return self._client.post(path, body=body, cast_to=httpx2.Response).content
-            options: Any = {"params": dict(query or {})}
-            do = self._client.delete if method == "DELETE" else self._client.get
-            return do(path, cast_to=httpx2.Response, options=options).content
+        with Bounds(self._file_deadline(), max_bytes).hold():
+            return self._send(method, path, json=body, params=query).content
 
     def upload(self, name: str, file: IO[bytes]) -> bytes:
         """Upload a file of a batch's requests from its beginning; return the answer's bytes."""
         file.seek(0)
-        with self._within(Bounds(self._file_deadline())):
-            return self._client.files.with_raw_response.create(
-                file=(name, file, "application/jsonl"), purpose="batch"
-            ).content
+        files = {"file": (name, file, "application/jsonl")}
+        with Bounds(self._file_deadline()).hold():
+            return self._send("POST", "/files", data={"purpose": "batch"}, files=files).content
 
     def _file_deadline(self) -> float:
         return time.monotonic() + FILE_TIMEOUTS * self._timeout
@@ -215,14 +215,6 @@ class EndpointClient:
         if status is not None:
             reported = replace(reported, status=status)
         return ErrorResponse(reported, headers, in_body=True)
-
-    def _error_response(self, response: httpx2.Response) -> ErrorResponse:
-        body: Any
-        try:
-            body = self.transport.json(response.content)
-        except UnusableAnswer:
-            body = self.transport.line(_page_title(response.text)) or response.reason_phrase
-        return ErrorResponse(EndpointError.of(response.status_code, body), response.headers)
 
     def end_at_deadline(self, bounds: Bounds, error: Exception) -> None:
         """Raise BadReply if the call had its whole time, rather than a byte that came too late."""
@@ -245,46 +237,28 @@ def _page_title(text: str) -> str:
 class AnswerEvents:
     """A stream that an endpoint has begun to answer with."""
 
-    def __init__(self, client: EndpointClient, stream: openai.Stream[Any], bounds: Bounds) -> None:
-        self._client, self._stream, self._bounds = client, stream, bounds
-        self.headers: Mapping[str, str] = stream.response.headers
+    def __init__(self, client: EndpointClient, response: httpx2.Response, bounds: Bounds) -> None:
+        self._client, self._response, self._bounds = client, response, bounds
+        self.headers: Mapping[str, str] = response.headers
+        self.is_done = False
+        """Whether the stream has said that it ends, by [DONE]."""
 
     def close(self) -> None:
         """Close its connection."""
-        self._stream.close()
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the stream has said that it ends, by [DONE]."""
-        body = self._stream.response.stream
-        return isinstance(body, EventStreamBody) and body.is_done
+        self._response.close()
 
     def events(self) -> Iterator[Json]:
         """Yield the events. Raises UnusableAnswer for a stream that can't be read."""
-        transport, headers = self._client.transport, self.headers
+        transport = self._client.transport
         try:
-            for event in self._stream:
-                value = object_or_empty(transport.value(event))
+            for data in read_stream(self._response.iter_bytes()):
+                if data == DONE:
+                    self.is_done = True
+                    return
+                value = object_or_empty(transport.event(data))
                 if reported := reported_error(value):
-                    raise self._client.error_within(reported, headers)
+                    raise self._client.error_within(reported, self.headers)
                 yield value
-        except openai.APITimeoutError as error:
+        except httpx2.TimeoutException as error:
             self._client.end_at_deadline(self._bounds, error)
             raise
-        except ErrorResponse:
-            raise
-        except openai.APIError as error:
-            if type(error) is openai.APIError and error.body:
-                # The client's own exception for an event that is an error.
-                body = {"error": transport.value(error.body)}
-                raise self._client.error_within(body, headers) from error
-            raise
-        except (*BROKEN, UnusableAnswer):
-            raise
-        except json.JSONDecodeError as error:
-            # Some servers send their errors as plain text.
-            text = transport.line(error.doc) or transport.line(error)
-            raise UnusableAnswer(f"its stream has something else than JSON: {text}") from error
-        except Exception as error:
-            # The client's parser raises whatever its JSON or Unicode decoder does.
-            raise UnusableAnswer(f"its stream can't be read: {transport.line(error)}") from error

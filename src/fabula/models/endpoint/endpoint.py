@@ -12,12 +12,14 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import httpx2
+
 from fabula.errors import BadReply, ModelError
 from fabula.models.batch_interface import BatchInterface
 from fabula.models.endpoint.accepted import send_accepted
 from fabula.models.endpoint.address import EndpointAddress, validate_key
 from fabula.models.endpoint.call import ModelCall
-from fabula.models.endpoint.client import BROKEN, AnswerEvents, EndpointClient
+from fabula.models.endpoint.client import AnswerEvents, EndpointClient
 from fabula.models.endpoint.errors import (
     NO_VECTORS,
     EmptyStream,
@@ -154,7 +156,7 @@ class Endpoint:
                 for event in rest:
                     finished = finished or ends_reply(event)
                     yield event
-            except (*BROKEN, UnusableAnswer, ErrorResponse) as error:
+            except (httpx2.HTTPError, UnusableAnswer, ErrorResponse) as error:
                 failure = error
             if cut is not None:
                 cut.check()
@@ -233,5 +235,5 @@ class Endpoint:
     def _list_models(self) -> object:
         try:
             return self._client.fetch("/models", LIST_SECONDS)
-        except (*BROKEN, ErrorResponse, UnusableAnswer, ModelError):
+        except (httpx2.HTTPError, ErrorResponse, UnusableAnswer, ModelError):
             return None

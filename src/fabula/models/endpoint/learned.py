@@ -212,12 +212,8 @@ class LearnedBehaviour:
                 "and context_tokens.",
             )
 
-    def warn_about_endpoint(self, about: str, message: str) -> None:
-        """Log a warning about the endpoint, once for each thing that it is `about`."""
-        self.warn("", about, message)
-
     def warn(self, model: str, about: str, message: str) -> None:
-        """Log a warning, once for each model and each thing that it is `about`."""
+        """Log a warning, once for each model ('' for all) and each thing that it is `about`."""
         with self._lock:
             warnings = self.of(model).warnings
             # Hundreds of calls meet the same limit; one line says it.

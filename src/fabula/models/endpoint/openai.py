@@ -23,7 +23,6 @@ from fabula.models.endpoint.payload import (
     choice,
     describe_reason,
     message_text,
-    no_text,
     odd_reason,
     reasoning_text,
     reply_end,
@@ -35,7 +34,12 @@ from fabula.models.endpoint.payload import (
     usage,
 )
 from fabula.models.endpoint.thoughts import ThoughtFilter
-from fabula.models.endpoint.whole_reply import MAX_REPLY_CHARACTERS, read_reply, reply_in_thoughts
+from fabula.models.endpoint.whole_reply import (
+    MAX_REPLY_CHARACTERS,
+    WholeReply,
+    read_reply,
+    reply_in_thoughts,
+)
 from fabula.models.purpose import BUILD, Purpose
 from fabula.models.replies import shorten
 from fabula.text import tokens
@@ -114,17 +118,11 @@ class OpenAIChat:
         self._check_prompt(prompt, answer)
         problem = ""
         if not text.strip():
-            has_thoughts, is_parsed = read.has_thoughts, bool(read.reasoning)
-            problem = no_text(
-                *(model, end, read.refusal),
-                thoughts=has_thoughts,
-                parsed=is_parsed,
-                reason=read.reason,
-            )
+            problem = read.explain_lack(model)
         elif len(text) > MAX_REPLY_CHARACTERS:
             text, problem = "", f"The reply of {model} is too long: {len(text):,} characters."
         elif end == "filtered":
-            text, problem = "", no_text(model, end, "")
+            text, problem = "", read.explain_lack(model)
         elif end == "length":
             problem = self._describe_cut(prompt, answer, request.parameters)
         elif end == "stopped":
@@ -222,23 +220,20 @@ class OpenAIChat:
                     has_text = has_text or bool(text.strip())
                     yield Reply(text)
                 self._refuse_leak(thoughts)
-        if end == "filtered":
-            raise BadReply(no_text(model, end, refusal))
         last = thoughts.finish()
+        read = WholeReply(last, "", end, thoughts.has_thoughts, reasoning, refusal, reason)
+        if end == "filtered":
+            raise BadReply(read.explain_lack(model))
         if not (has_text or last.strip()) and end in ("", "whole"):
             last = reply_in_thoughts(reasoning, is_json=prompt.schema is not None)
         if not (has_text or last.strip()):
             if end == "length" and self._allow_thinking(request):
                 yield from self._stream(prompt, tries)
                 return
-            if end != "length" and not (refusal or thoughts.has_thoughts or reasoning):
+            if end != "length" and not (refusal or read.is_thinking):
                 yield self._ask_unstreamed(prompt, tries)
                 return
-            has_thoughts, parsed = thoughts.has_thoughts, bool(reasoning)
-            problem = no_text(
-                *(model, end, refusal), thoughts=has_thoughts, parsed=parsed, reason=reason
-            )
-            raise BadReply(problem)
+            raise BadReply(read.explain_lack(model))
         if last:
             yield Reply(last)
         self._check_prompt(prompt, counts)

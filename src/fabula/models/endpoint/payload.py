@@ -380,50 +380,6 @@ def finite_number(value: object) -> float | None:
         return None
 
 
-REASONING_TOOK_ALL = (
-    "its server took the whole reply for thoughts (reasoning_content). Start the server without "
-    "its reasoning parser (llama.cpp: --reasoning-format none; vLLM and SGLang: no "
-    "--reasoning-parser), or turn the model's thinking off."
-)
-
-
-def no_text(
-    model: str,
-    end: End,
-    refusal: str,
-    *,
-    thoughts: bool = False,
-    parsed: bool = False,
-    reason: str = "",
-) -> str:
-    """Return a sentence on why a reply has no text.
-
-    Args:
-        model: The model's name.
-        end: How the reply ended.
-        refusal: What the model said instead of a reply.
-        thoughts: Whether there were thoughts.
-        parsed: Whether the server has put them in a field of their own.
-        reason: Why it ended, if that is none of the usual reasons.
-    """
-    if refusal:
-        why = " ".join(refusal.split())[:300].rstrip(".")
-        return f"{model} declined: {why}."
-    if end == "filtered":
-        return f"{model}'s reply was withheld by the endpoint's content filter."
-    if end == "length":
-        return (
-            f"{model} used all its tokens for thinking and replied nothing. Let it think less, or "
-            "use another model."
-        )
-    if parsed:
-        return f"{model} gave an empty reply: {REASONING_TOOK_ALL}"
-    if thoughts:
-        return f"{model} replied with thoughts alone. Turn its thinking off, or use another model."
-    why = f" {describe_reason(model, reason)}" if reason else ""
-    return f"{model} gave an empty reply.{why}"
-
-
 def whole_json(text: str) -> str:
     """Return a text that is whole JSON and nothing else, without white space; '' for any other."""
     text = text.strip()

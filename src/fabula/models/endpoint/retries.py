@@ -7,15 +7,12 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TypeVar
 
 import httpx2
-import openai
-import tenacity
 
 from fabula.errors import BadReply, ModelError, Stopped, TextRefused
-from fabula.models.endpoint.client import BROKEN, EndpointClient
+from fabula.models.endpoint.client import EndpointClient
 from fabula.models.endpoint.errors import (
     EndpointError,
     ErrorResponse,
@@ -128,59 +125,48 @@ class EndpointRetries:
             ModelError: It failed for good. It is a BadReply where the next call may succeed.
             Stopped: The purpose was stopped.
         """
-
-        def is_temporary(error: BaseException) -> bool:
-            tries.refused += isinstance(error, RateLimitedError)
-            tries.shared += isinstance(error, SharedContextError)
-            tries.failed += isinstance(error, TemporaryError) and not isinstance(
-                error, RateLimitedError
-            )
-            return isinstance(error, TemporaryError) and not purpose.stop.is_set()
-
-        retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(is_temporary),
-            stop=lambda state: self._give_up(state, role, tries),
-            wait=lambda state: self._wait(state, tries),
-            sleep=partial(self._limiter.pause, purpose=purpose),
-            before_sleep=lambda state: self._log_retry(state, tries),
-            reraise=True,
-        )
-        try:
-            result = retrying(work)
-        except TemporaryError as error:
-            if purpose.stop.is_set():
-                raise Stopped from error
-            kind = BadReply if isinstance(error, UnusableAnswerError) else ModelError
-            kind = TextRefused if isinstance(error, SharedContextError) else kind
-            tries_made = count_noun(tries.faults, "try")
-            raise kind(f"{error} Given up after {tries_made}.") from error
+        began = time.monotonic()
+        while True:
+            try:
+                result = work()
+                break
+            except TemporaryError as error:
+                if purpose.stop.is_set():
+                    raise Stopped from error
+                tries.refused += isinstance(error, RateLimitedError)
+                tries.shared += isinstance(error, SharedContextError)
+                tries.failed += not isinstance(error, RateLimitedError)
+                if self._is_hopeless(error, role, tries, time.monotonic() - began):
+                    raise _give_up(error, tries) from error
+                seconds = self._choose_wait(error, tries)
+                self._log_retry(error, seconds, tries)
+            self._limiter.pause(seconds, purpose)
         self.note_answer(role.model)
         self._warn_of_turns()
         return result
 
-    def _give_up(self, state: tenacity.RetryCallState, role: NamedModel, tries: Tries) -> bool:
+    def _is_hopeless(
+        self, error: TemporaryError, role: NamedModel, tries: Tries, seconds: float
+    ) -> bool:
         """Whether to stop trying: after too many failures, or too long a time of refusals."""
         # A refusal with 429 says that the endpoint is there and busy: it is no failure as long as
         # some call of this program is answered (`silent_for`).
-        error = state.outcome.exception() if state.outcome else None
         if isinstance(error, SharedContextError) and tries.shared >= MAX_SHARED_REFUSALS:
             return True
         if isinstance(error, RateLimitedError):
-            waited = min(self._limiter.silent_for, time.monotonic() - state.start_time)
             limit = self._patience.refusals
             if role.model not in self._answered and not error.is_loading:
                 limit = min(limit, FIRST_REFUSAL_SECONDS)
-            return waited >= limit
+            return min(self._limiter.silent_for, seconds) >= limit
         return tries.failed >= self._max_tries(role)
 
     def _max_tries(self, role: NamedModel) -> int:
         tries = self._patience.attempts
         return tries if role.model in self._answered else min(FIRST_TRIES, tries)
 
-    def _wait(self, state: tenacity.RetryCallState, tries: Tries) -> float:
+    def _choose_wait(self, error: TemporaryError, tries: Tries) -> float:
         """Seconds before the next try; random, so that threads do not all come back at once."""
-        error = state.outcome.exception() if state.outcome else None
-        if isinstance(error, TemporaryError) and error.after is not None:
+        if error.after is not None:
             return error.after * (1 + random.random() / 4)
         if isinstance(error, RateLimitedError):
             # The limiter has lowered its rate for all threads; it lets this call wait its turn.
@@ -188,10 +174,7 @@ class EndpointRetries:
         doubled = self._patience.first_wait * 2.0 ** min(tries.failed - 1, 6)
         return doubled * (0.75 + random.random() / 2)
 
-    def _log_retry(self, state: tenacity.RetryCallState, tries: Tries) -> None:
-        if state.outcome is None or state.next_action is None:
-            return
-        error, seconds = state.outcome.exception(), state.next_action.sleep
+    def _log_retry(self, error: TemporaryError, seconds: float, tries: Tries) -> None:
         # The first retries are common; from the third on, users should know why they wait.
         level = logging.INFO
         is_due = time.monotonic() >= self._warned_at + WARNING_INTERVAL_SECONDS
@@ -213,24 +196,20 @@ class EndpointRetries:
         except UnusableAnswer as error:
             why = transport.line(error)
             raise UnusableAnswerError(f"{url} sent an unusable answer: {why}.") from error
-        except openai.APITimeoutError as error:
+        except httpx2.TimeoutException as error:
             # A small server with too many calls at once answers late, and not with 429.
             self._limiter.report_lateness(call)
             self._warn_of_lateness()
             raise TemporaryError(
                 f"{url} did not answer within {self._patience.timeout:g} s (FABULA_TIMEOUT)."
             ) from error
-        except openai.APIConnectionError as error:
-            cause = error.__cause__ or error
-            why = transport.line(cause)
+        except httpx2.HTTPError as error:
+            why = transport.line(error)
             message = f"{url} can't be reached, or closed the connection: {why} (OPENAI_BASE_URL)."
             # A server that has answered before, and breaks the protocol now, sent something odd.
-            if isinstance(cause, httpx2.RemoteProtocolError) and role.model in self._answered:
+            if isinstance(error, httpx2.RemoteProtocolError) and role.model in self._answered:
                 raise UnusableAnswerError(message) from error
             raise TemporaryError(message) from error
-        except BROKEN as error:
-            why = transport.line(error).rstrip(".")
-            raise UnusableAnswerError(f"{url} failed: {why}.") from error
 
     def _error_for(self, response: ErrorResponse, role: NamedModel, call: Call) -> ModelError:
         """The exception for an error that the endpoint answered with."""
@@ -273,7 +252,8 @@ class EndpointRetries:
         """Say once that calls wait for each other, while the user sees nothing happen."""
         limits = self._limiter.limits()
         if limits["under_way"] > 0:
-            self._behaviour.warn_about_endpoint(
+            self._behaviour.warn(
+                "",
                 "late",
                 f"{self._client.url} did not answer within {self._patience.timeout:g} s "
                 f"(FABULA_TIMEOUT), with {limits['under_way'] + 1:.0f} calls under way: at most "
@@ -283,8 +263,16 @@ class EndpointRetries:
     def _warn_of_turns(self) -> None:
         """Say once that the endpoint works on one call at a time."""
         if self._limiter.is_serial:
-            self._behaviour.warn_about_endpoint(
+            self._behaviour.warn(
+                "",
                 "turns",
                 f"{self._client.url} answers one call at a time, so that {SERIAL_LEVEL} are made "
                 f"at once from now on. {ONE_AT_A_TIME}",
             )
+
+
+def _give_up(error: TemporaryError, tries: Tries) -> ModelError:
+    """Return the error of a call that is not tried again."""
+    kind = BadReply if isinstance(error, UnusableAnswerError) else ModelError
+    kind = TextRefused if isinstance(error, SharedContextError) else kind
+    return kind(f"{error} Given up after {count_noun(tries.faults, 'try')}.")

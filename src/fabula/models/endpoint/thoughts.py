@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+
+from fabula.models.clean import change_texts
 
 _NAMES = (
     r"(?:\w{1,10}[:_])?(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|antthinking"
@@ -265,16 +266,6 @@ def _clean_json_strings(text: str) -> str | None:
     if not _MARK.search(text):
         return text
     try:
-        return json.dumps(_clean_value(value), ensure_ascii=False)
+        return json.dumps(change_texts(value, without_thoughts), ensure_ascii=False)
     except RecursionError:
         return None
-
-
-def _clean_value(value: Any) -> Any:
-    if isinstance(value, str):
-        return without_thoughts(value)
-    if isinstance(value, list):
-        return [_clean_value(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _clean_value(item) for key, item in value.items()}
-    return value

@@ -28,9 +28,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import httpcore2
 import httpx2
-import openai
 
-from fabula.models.clean import clean_json, clean_text
+from fabula.models.clean import change_texts, clean_text
 from fabula.models.endpoint.payload import join_events, object_or_empty
 
 if TYPE_CHECKING:
@@ -72,13 +71,11 @@ class Bounds:
         end: When the call has to end, by `time.monotonic`.
         max_bytes: The most bytes of its answer.
         cut: Where it is set before the end, it ends the call, and all waiting for its bytes.
-        is_stream: Whether events were asked for.
     """
 
     end: float
     max_bytes: int = MAX_ANSWER_BYTES
     cut: Stop | None = None
-    is_stream: bool = False
 
     @property
     def over(self) -> bool:
@@ -113,7 +110,7 @@ def time_connections(client: httpx2.Client) -> httpx2.Client:
 
 
 class EndpointTransport:
-    """Makes the client for an endpoint, and cleans what the endpoint sends."""
+    """Cleans what an endpoint sends."""
 
     def __init__(self, url: str, key: str) -> None:
         """Keep the key, and the user and password of the URL, out of all texts."""
@@ -128,21 +125,6 @@ class EndpointTransport:
         pattern = "|".join(re.escape(s) for s in longest_first if len(s) >= MIN_SECRET_LENGTH)
         self._secret = re.compile(pattern or r"(?!)", re.IGNORECASE)
 
-    def client(self, timeout: openai.Timeout, *, bearer: bool = True) -> httpx2.Client:
-        """Return a client that applies the bounds of each call to its connections and answers.
-
-        Args:
-            timeout: The longest time without a byte.
-            bearer: Whether the key is sent as a Bearer. Azure takes such a key for a token.
-        """
-        requests = [] if bearer else [_drop_bearer]
-        client = openai.DefaultHttpxClient(
-            timeout=timeout,
-            headers={"Accept-Encoding": "gzip"},
-            event_hooks={"request": requests, "response": [_bound_response]},
-        )
-        return time_connections(client)
-
     def text(self, text: str) -> str:
         """Return `text` cleaned and without secrets."""
         return self._secret.sub("***", clean_text(text))
@@ -154,7 +136,7 @@ class EndpointTransport:
     def value(self, value: Any) -> Any:
         """Return a JSON value, its texts cleaned and without secrets. Raises UnusableAnswer."""
         try:
-            return self._without_secrets(clean_json(value))
+            return change_texts(value, self.text)
         except RecursionError as error:
             raise UnusableAnswer("its JSON is nested too deeply") from error
 
@@ -168,6 +150,17 @@ class EndpointTransport:
             why = "it is nested too deeply" if is_deep else self.line(error)
             raise UnusableAnswer(f"its answer is not JSON: {why}") from error
         return self.value(value) if SUSPICIOUS.search(text) or self._secret.search(text) else value
+
+    def event(self, data: bytes) -> Any:
+        """Return the JSON value of a stream's event. Raises UnusableAnswer."""
+        try:
+            return self.value(json.loads(data))
+        except json.JSONDecodeError as error:
+            # Some servers send their errors as plain text.
+            text = self.line(error.doc) or self.line(error)
+            raise UnusableAnswer(f"its stream has something else than JSON: {text}") from error
+        except (ValueError, RecursionError) as error:
+            raise UnusableAnswer(f"its stream can't be read: {self.line(error)}") from error
 
     def answer(self, response: httpx2.Response) -> Any:
         """Return the JSON value of a good answer; None if it is no JSON, as a web page.
@@ -184,26 +177,13 @@ class EndpointTransport:
         if kind.endswith("json") or begin[:1] in (b"{", b"["):
             return self.json(content)
         if kind == "text/event-stream" or begin.startswith((b"data:", b"event:", b": ", b"error:")):
-            data = [_data(event.splitlines()) for event in _with_data([content.removeprefix(BOM)])]
-            events = [self.json(each) for each in data if each not in (b"", DONE)]
+            data = read_events([content.removeprefix(BOM)])
+            events = [self.json(each) for each in data if each != DONE]
             return join_events(list(map(object_or_empty, events)))
         return None
 
-    def _without_secrets(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self._secret.sub("***", value)
-        if isinstance(value, list):
-            return [self._without_secrets(item) for item in value]
-        if isinstance(value, dict):
-            return {key: self._without_secrets(item) for key, item in value.items()}
-        return value
 
-
-def _drop_bearer(request: httpx2.Request) -> None:
-    request.headers.pop("Authorization", None)
-
-
-def _bound_response(response: httpx2.Response) -> None:
+def bound_response(response: httpx2.Response) -> None:
     """Check the headers of an answer, and bound its body. Raises UnusableAnswer."""
     if response.has_redirect_location:
         _check_redirect(response)
@@ -217,9 +197,7 @@ def _bound_response(response: httpx2.Response) -> None:
     response.encoding = "utf-8"
     bounds = _bounds.get()
     if bounds is not None and isinstance(response.stream, httpx2.SyncByteStream):
-        body = _Bounded(response.stream, bounds, packed=coding == "gzip")
-        is_answer = response.is_success and bounds.is_stream
-        response.stream = EventStreamBody(body) if is_answer else body
+        response.stream = _Bounded(response.stream, bounds, packed=coding == "gzip")
 
 
 def _check_redirect(response: httpx2.Response) -> None:
@@ -271,77 +249,54 @@ class _Bounded(httpx2.SyncByteStream):
         self._body.close()
 
 
-class EventStreamBody(httpx2.SyncByteStream):
-    """A stream of events, also where an endpoint answers with one JSON object instead.
+def read_stream(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the data of a stream's events, also where an endpoint sends one JSON object instead.
 
-    The object becomes the only event. It is known by its first byte, as the content type says
-    nothing that could be relied on: no line of a stream of events begins with a brace.
+    The object is known by its first byte, as the content type says nothing that could be relied on:
+    no line of a stream of events begins with a brace. It stands for its only event and [DONE].
+
+    Raises:
+        UnusableAnswer: It is neither.
+    """
+    begin, pieces = b"", iter(pieces)
+    for piece in pieces:
+        begin += piece
+        if begin.removeprefix(BOM).lstrip():
+            break
+    first = begin.removeprefix(BOM).lstrip()[:1]
+    if first == b"<":
+        raise UnusableAnswer("it sent a web page: check OPENAI_BASE_URL, which often ends with /v1")
+    if first != b"{":
+        yield from read_events(itertools.chain([begin.removeprefix(BOM)], pieces))
+        return
+    content = begin + b"".join(pieces)
+    whole = content.decode(json.detect_encoding(content), "replace").lstrip("\ufeff").encode()
+    if not _is_json(whole):
+        raise UnusableAnswer("its answer is not a stream of events")
+    yield from (whole, DONE)
+
+
+def read_events(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the data of the events of a stream, [DONE] included.
 
     Events without data are left out. Servers and proxies send them to keep the connection open, as
-    comments after an `id`, as `retry: 3000` or as an empty `data:`, and the client's parser takes
-    each for broken JSON.
-
-    Attributes:
-        is_done: Whether the stream has said that it ends, by [DONE], or was one whole object.
+    comments after an `id`, as `retry: 3000` or as an empty `data:`.
     """
-
-    def __init__(self, body: httpx2.SyncByteStream) -> None:
-        """Read the events of a body."""
-        self._body = body
-        self.is_done = False
-
-    def __iter__(self) -> Iterator[bytes]:
-        pieces, begin = iter(self._body), b""
-        for piece in pieces:
-            begin += piece
-            if begin.removeprefix(BOM).lstrip():
-                break
-        first = begin.removeprefix(BOM).lstrip()[:1]
-        if first == b"<":
-            raise UnusableAnswer(
-                "it sent a web page: check OPENAI_BASE_URL, which often ends with /v1"
-            )
-        if first != b"{":
-            yield from self._with_data(itertools.chain([begin.removeprefix(BOM)], pieces))
-            return
-        content = begin + b"".join(pieces)
-        try:
-            text = content.decode(json.detect_encoding(content), "replace").lstrip("\ufeff")
-            value = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise UnusableAnswer("its answer is not a stream of events") from error
-        self.is_done = True
-        yield b"data: " + json.dumps(value).encode() + b"\n\ndata: [DONE]\n\n"
-
-    def close(self) -> None:
-        """Close the body."""
-        self._body.close()
-
-    def _with_data(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the events of a stream that have data, and note which is the last."""
-        for event in _with_data(pieces):
-            lines = event.splitlines()
-            self.is_done = self.is_done or any(map(_is_done, lines))
-            yield event
-
-
-def _with_data(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The events of a stream that have data: their lines `event` and `data`, whole."""
-    event: list[bytes] = []
-    for text in map(_error_as_data, _lines(pieces)):
-        if not text:
-            if _data(event):
-                yield b"".join([*event, b"\n"])
-            event = []
-        elif text.startswith((b"event:", b"data:")) and text.partition(b":")[2].strip():
+    data: list[bytes] = []
+    for line in map(_error_as_data, _lines(pieces)):
+        if not line:
+            if data:
+                yield b"\n".join(data)
+            data = []
+        elif line.startswith(b"data:") and (added := line.removeprefix(b"data:").strip()):
             # Some servers leave out the blank line between events, or behind the last one.
-            if text.startswith(b"data:") and _is_whole_event(event):
-                yield b"".join([*event, b"\n"])
-                event = []
-            event.append(text + b"\n")
-    # A stream that ends within an event is for its reader to judge.
-    if event:
-        yield b"".join([*event, b"\n" if _is_whole_event(event) else b""])
+            if data and _is_whole(b"\n".join(data)):
+                yield b"\n".join(data)
+                data = []
+            data.append(added)
+    # A stream that ends within an event has lost it.
+    if data and _is_whole(b"\n".join(data)):
+        yield b"\n".join(data)
 
 
 def _error_as_data(line: bytes) -> bytes:
@@ -366,17 +321,9 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
     yield b"".join(line)
 
 
-def _data(event: Iterable[bytes]) -> bytes:
-    """The data of an event's lines."""
-    return b"\n".join(
-        line.removeprefix(b"data:").strip() for line in event if line.startswith(b"data:")
-    )
-
-
-def _is_whole_event(event: Iterable[bytes]) -> bool:
-    """Return whether the data of an event's lines is whole JSON, or says that the stream ends."""
-    data = _data(event)
-    return data == DONE or (bool(data) and _is_json(data))
+def _is_whole(data: bytes) -> bool:
+    """Return whether the data of an event is whole JSON, or says that the stream ends."""
+    return data == DONE or _is_json(data)
 
 
 def _is_json(value: bytes) -> bool:
@@ -385,10 +332,6 @@ def _is_json(value: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _is_done(line: bytes) -> bool:
-    return line.startswith(b"data:") and line.removeprefix(b"data:").strip() == DONE
 
 
 def _as_json(value: bytes) -> bytes:
@@ -441,18 +384,6 @@ class TimedBackend(httpcore2.NetworkBackend):
                 host, port, _remaining(timeout), local_address, socket_options
             )
         )
-
-    def connect_unix_socket(
-        self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
-    ) -> httpcore2.NetworkStream:
-        """Open a timed connection to a Unix socket."""
-        return _TimedStream(
-            self._backend.connect_unix_socket(path, _remaining(timeout), socket_options)
-        )
-
-    def sleep(self, seconds: float) -> None:
-        """Sleep."""
-        self._backend.sleep(seconds)
 
 
 class _TimedStream(httpcore2.NetworkStream):

@@ -8,6 +8,7 @@ from fabula.models.endpoint.payload import (
     End,
     Json,
     choice,
+    describe_reason,
     json_in_call,
     message_text,
     messages,
@@ -23,6 +24,11 @@ from fabula.models.endpoint.thoughts import split_thoughts
 
 MAX_REPLY_CHARACTERS = 500_000
 """The longest reply that is accepted; no prompt asks for a tenth of that."""
+REASONING_TOOK_ALL = (
+    "its server took the whole reply for thoughts (reasoning_content). Start the server without "
+    "its reasoning parser (llama.cpp: --reasoning-format none; vLLM and SGLang: no "
+    "--reasoning-parser), or turn the model's thinking off."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,27 @@ class WholeReply:
         """Whether the reply did not end by itself, so that it is not cached."""
         is_thoughts_alone = not self.text.strip() and self.is_thinking
         return self.end in ("length", "filtered", "stopped") or is_thoughts_alone
+
+    def explain_lack(self, model: str) -> str:
+        """Return a sentence on why the reply of a model has no text that can be used."""
+        if self.refusal:
+            why = " ".join(self.refusal.split())[:300].rstrip(".")
+            return f"{model} declined: {why}."
+        if self.end == "filtered":
+            return f"{model}'s reply was withheld by the endpoint's content filter."
+        if self.end == "length":
+            return (
+                f"{model} used all its tokens for thinking and replied nothing. Let it think less, "
+                "or use another model."
+            )
+        if self.reasoning:
+            return f"{model} gave an empty reply: {REASONING_TOOK_ALL}"
+        if self.has_thoughts:
+            return (
+                f"{model} replied with thoughts alone. Turn its thinking off, or use another model."
+            )
+        why = f" {describe_reason(model, self.reason)}" if self.reason else ""
+        return f"{model} gave an empty reply.{why}"
 
 
 def read_reply(answer: Json, *, is_json: bool, may_call: bool) -> WholeReply:

@@ -6,16 +6,15 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from fabula.errors import ModelError, SettingsError, did_you_mean
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
-    from fastembed.common.model_description import PoolingType
     from fastembed.rerank.cross_encoder import TextCrossEncoder
 
 LOG = logging.getLogger("fabula")
@@ -34,7 +33,6 @@ POOLINGS = {"mean": "MEAN", "mean_tokens": "MEAN", "cls": "CLS", "cls_token": "C
 }
 """The names of Sentence Transformers' ways of pooling, and fastembed's."""
 
-Loaded = TypeVar("Loaded")
 _LOADING = threading.Lock()
 """Two threads that need a model at once would load it twice."""
 
@@ -74,46 +72,38 @@ def load_ranker(name: str, folder: Path) -> TextCrossEncoder:
 def _load_embedding(name: str, folder: Path) -> TextEmbedding:
     require_fastembed(name)
     from fastembed import TextEmbedding
-    from fastembed.common.model_description import ModelSource
 
-    own = find_folder(name, folder)
-    known = [model["model"] for model in TextEmbedding.list_supported_models()]
-    if own is None:
-        _refuse_unknown(name, known, folder)
-        return _download(name, folder, lambda **options: TextEmbedding(name, **options))
-    pooling, dimensions = _read_pooling(own)
-    registered = f"folder/{own}"
-    if registered not in known:
-        TextEmbedding.add_custom_model(
-            model=registered,
-            pooling=pooling,
-            # Vectors are scaled to unit length when they are read.
-            normalization=False,
-            # It is never fetched: the folder takes its place.
-            sources=ModelSource(hf=registered),
-            dim=dimensions,
-            model_file=_model_file(own),
-        )
-    return _open(own, lambda: TextEmbedding(registered, specific_model_path=str(own)))
+    model: TextEmbedding = _load(TextEmbedding, name, folder, _read_pooling)
+    return model
 
 
 @cache
 def _load_ranker(name: str, folder: Path) -> TextCrossEncoder:
     require_fastembed(name)
-    from fastembed.common.model_description import ModelSource
     from fastembed.rerank.cross_encoder import TextCrossEncoder
 
+    model: TextCrossEncoder = _load(TextCrossEncoder, name, folder, lambda own: {})
+    return model
+
+
+def _load(kind: Any, name: str, folder: Path, describe: Callable[[Path], dict[str, Any]]) -> Any:
+    """Return a model of a kind; `describe` reads from a folder what fastembed has to know of it."""
+    from fastembed.common.model_description import ModelSource
+
     own = find_folder(name, folder)
-    known = [model["model"] for model in TextCrossEncoder.list_supported_models()]
+    known = [model["model"] for model in kind.list_supported_models()]
     if own is None:
         _refuse_unknown(name, known, folder)
-        return _download(name, folder, lambda **options: TextCrossEncoder(name, **options))
-    registered = f"folder/{own}"
+        return _download(name, folder, partial(kind, name))
+    described, registered = describe(own), f"folder/{own}"
     if registered not in known:
-        TextCrossEncoder.add_custom_model(
-            model=registered, sources=ModelSource(hf=registered), model_file=_model_file(own)
-        )
-    return _open(own, lambda: TextCrossEncoder(registered, specific_model_path=str(own)))
+        # It is never fetched: the folder takes its place.
+        source, file = ModelSource(hf=registered), _model_file(own)
+        kind.add_custom_model(model=registered, sources=source, model_file=file, **described)
+    try:
+        return kind(registered, specific_model_path=str(own))
+    except Exception as error:
+        raise ModelError(f"The model in {own} can't be loaded: {error}") from error
 
 
 def find_folder(name: str, folder: Path) -> Path | None:
@@ -138,7 +128,7 @@ def _refuse_unknown(name: str, known: Sequence[str], folder: Path) -> None:
     )
 
 
-def _download(name: str, folder: Path, make: Callable[..., Loaded]) -> Loaded:
+def _download(name: str, folder: Path, make: Callable[..., Any]) -> Any:
     """Return a model that fastembed knows, from the folder of models or the Hugging Face hub."""
     from loguru import logger
 
@@ -160,13 +150,6 @@ def _download(name: str, folder: Path, make: Callable[..., Loaded]) -> Loaded:
         ) from error
 
 
-def _open(own: Path, make: Callable[[], Loaded]) -> Loaded:
-    try:
-        return make()
-    except Exception as error:
-        raise ModelError(f"The model in {own} can't be loaded: {error}") from error
-
-
 def _model_file(own: Path) -> str:
     for file in MODEL_FILES:
         if (own / file).is_file():
@@ -174,7 +157,7 @@ def _model_file(own: Path) -> str:
     raise SettingsError(f"{own} has no model in ONNX: one of {', '.join(MODEL_FILES)}.")
 
 
-def _read_pooling(own: Path) -> tuple[PoolingType, int]:
+def _read_pooling(own: Path) -> dict[str, Any]:
     """Return how the vectors of a text's tokens become one, and its length."""
     from fastembed.common.model_description import PoolingType
 
@@ -196,4 +179,6 @@ def _read_pooling(own: Path) -> tuple[PoolingType, int]:
     if len(modes) != 1 or modes[0] not in POOLINGS:
         raise SettingsError(f"{file} asks for pooling by {' and '.join(modes)}, which is unknown.")
     dimensions = config.get("word_embedding_dimension") or config.get("embedding_dimension") or 0
-    return PoolingType[POOLINGS[modes[0]]], int(dimensions)
+    pooling = PoolingType[POOLINGS[modes[0]]]
+    # Vectors are scaled to unit length when they are read.
+    return {"pooling": pooling, "dim": int(dimensions), "normalization": False}

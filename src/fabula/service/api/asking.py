@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Body, Request
 from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel
 
 from fabula.ask.query import Query
 from fabula.jobs.idempotency import Idempotency
@@ -21,7 +22,10 @@ from fabula.service.http.parameters import Key
 from fabula.service.http.route_rules import declare
 from fabula.service.http.streams import MEDIA_TYPE, EventStream, accepts, run_while_connected
 
-Across: Any = find_operation("query.across").body
+if TYPE_CHECKING:  # a type checker cannot follow a model that is made at run time
+    Across = BaseModel
+else:
+    Across = find_operation("query.across").body
 LINKED_DATA = "application/ld+json"
 router = APIRouter(tags=["asking"])
 

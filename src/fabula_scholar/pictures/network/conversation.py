@@ -13,7 +13,10 @@ Spoken = tuple[str, str]
 
 
 def read_conversation(speech: Part) -> dict[tuple[str, str], list[Spoken]]:
-    """Return what two entities say to each other in text order, by their ids, the smaller first."""
+    """Return what two entities say to each other in text order, by their ids, the smaller first.
+
+    What is doubtful is left out.
+    """
     ends: dict[str, dict[str, str]] = defaultdict(dict)
     for edge in speech.edges:
         if edge.type in (SPOKEN_BY, SPOKEN_TO):
@@ -23,6 +26,7 @@ def read_conversation(speech: Part) -> dict[tuple[str, str], list[Spoken]]:
         for node in speech.nodes
         if node.label == QUOTATION
         and node.properties["manner"] == SPEECH
+        and not node.properties["doubtful"]
         and ends[node.id].keys() == {SPOKEN_BY, SPOKEN_TO}
     ]
     conversation: dict[tuple[str, str], list[Spoken]] = defaultdict(list)

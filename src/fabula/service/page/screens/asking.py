@@ -11,6 +11,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fabula.ask.query import query_options
+from fabula.config.embedding_space import for_questions
 from fabula.errors import FabulaError, SettingsError, SpaceError
 from fabula.graph import TEXT
 from fabula.graph.installed import graphs
@@ -402,7 +403,7 @@ def _explain_unready(collection: Collection) -> dict[str, str]:
         return {}
     # The model that embedded the collection decides, not the settings; a local one needs no key.
     try:
-        collection.models.for_questions(space.model, collection.name)
+        for_questions(collection.models.settings, space.model, collection.name)
     except SpaceError:
         lack = "endpoint"
     except SettingsError:
