@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from docs_site.text import cell, code, escape, join_page, table
-from fabula.cli import COMMANDS, find_commands, first_line, main
+from fabula.cli import main
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.options import GROUPS, SettingOption
 
@@ -21,18 +21,24 @@ that page. Every command takes `--debug`, which shows the traceback of an error.
 """
 OF_ALL = {"help", "help_all", "debug"}
 """Options that every command has."""
+MAX_LINE = 200
+"""Characters of what a command does, in the table."""
 
 
 def make_pages() -> dict[str, str]:
     """Return the page with all commands."""
     context = click.Context(main, info_name="fabula")
-    lines = COMMANDS | {name: first_line(entry) for name, entry in find_commands().items()}
-    names = main.list_commands(context)
-    rows = [(f"[`fabula {name}`](#fabula-{name})", cell(lines[name])) for name in names]
-    parts = [INTRODUCTION, table(("command", "what it does"), rows)]
-    for name in names:
+    commands = {}
+    for name in main.list_commands(context):
         command = main.get_command(context, name)
         assert command is not None
+        commands[name] = command
+    rows = [
+        (f"[`fabula {name}`](#fabula-{name})", cell(command.get_short_help_str(MAX_LINE)))
+        for name, command in commands.items()
+    ]
+    parts = [INTRODUCTION, table(("command", "what it does"), rows)]
+    for name, command in commands.items():
         for depth, (title, each) in enumerate(_with_actions(f"fabula {name}", command)):
             parts.append(_section(title, each, "###" if depth else "##"))
     return {"reference/commands.md": join_page(*parts)}

@@ -15,7 +15,8 @@ from fabula.errors import BadValue, NotFound
 from fabula.library.collection import Collection
 from fabula.operations.asking import ask, compare, estimate_answer, search
 from fabula.server import Address
-from shared_library import WITHOUT_MODEL, shared_library
+from offline import WITHOUT_MODEL
+from shared_library import shared_library
 
 pytestmark = pytest.mark.shared_library
 

@@ -105,8 +105,8 @@ def put(
         filled = filled.replace(f"{{{name}}}", value)
     assert "{" not in filled
     body = next((one for end, one in BODIES.items() if path.endswith(end)), {})
-    body = None if method in ("get", "delete") else body
-    return client.request(method, filled, params=query, json=body)
+    has_body = method not in ("get", "delete")
+    return client.request(method, filled, params=query, json=body if has_body else None)
 
 
 @pytest.mark.journey

@@ -9,7 +9,6 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fabula import tracing
@@ -438,7 +437,10 @@ class JobRun:
         waiting = self._progress.waiting()
         graphs, options = self._job.options.get("graphs"), self._build_options
         options["rebuild"] = self._job.options.get("rebuild", False)
-        ingest = partial(collection.ingest_sources, graphs=graphs, **options)
+
+        def ingest(sources: Sequence[DocumentSource]) -> Sequence[Outcome]:
+            return collection.ingest_sources(sources, graphs=graphs, **options)
+
         sources = {
             item.source: document_source(self._services.uploads, collection.name, item)
             for item in waiting

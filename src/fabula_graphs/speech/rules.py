@@ -832,7 +832,7 @@ class SpeakerRules:
             if distance > MAX_DISTANCE or at - mention.first > 4 * MAX_DISTANCE:
                 break
             sentences = self._sentence[at] - self._sentence[mention.first]
-            cost = COST_SENTENCE * sentences
+            cost: float = COST_SENTENCE * sentences
             if cost - MAX_BONUS > best.cost + CLEAR_LEAD:
                 break
             name, key, sex = mention.name, mention.key, mention.sex
@@ -984,7 +984,7 @@ class SpeakerRules:
                 return turn
         return None
 
-    def _neighbours(self, turns: list[_Turn], place: int) -> list[_Turn]:
+    def _neighbours(self, turns: Sequence[_Turn], place: int) -> list[_Turn]:
         """The turns of the same dialogue right before and after one."""
         near = []
         if place and turns[place].gap <= MAX_WORDS_BETWEEN:
