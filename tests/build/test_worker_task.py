@@ -7,7 +7,7 @@ import pickle
 import threading
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,7 +94,7 @@ def run(follower: TaskFollower, build: Build[Any], is_wanted: Callable[[], bool]
     """What comes of a build that a task runs in a thread, and a follower answers."""
     task = WorkerTask(lambda attempt: follower.inbox.put(Ring(attempt, "worker")), is_wanted)
     with ThreadPoolExecutor(1) as pool:
-        future: Future[TaskResult] = pool.submit(do, task, build)
+        future: Any = pool.submit(do, task, build)
         future.add_done_callback(lambda _: follower.inbox.put(None))
         while (ring := cluster._wait(follower.inbox, future)) is not None:
             follower.follow(ring)
@@ -256,7 +256,7 @@ def test_a_prompt_is_the_same_at_the_coordinator() -> None:
     """Its schema may be a class made while the build ran, and its placeholder a closure."""
     schema = aspects_reply(("plot", "theme"))
     asked = Prompt("s", "u", 10, 0.5, schema, "again", 2, placeholder=lambda: "reply")
-    requests = [
+    requests: list[ChatRequest | RejectRequest] = [
         ChatRequest("model", "aspects", 1, asked),
         RejectRequest("model", "aspects", Rejected(asked, forget=True)),
     ]
