@@ -296,7 +296,8 @@ def test_the_weight_of_words_is_an_option_of_hybrid() -> None:
     path = Steps()
     with Fabula() as fabula:
         fabula.retrieve(QUESTION, mode="hybrid", path=path)
-        by_cosine = fabula.retrieve(QUESTION, mode="hybrid", knobs={"word_weight": 0})
+        kinds, weight = ("chunk", "summary", "detail"), {"word_weight": 0}
+        by_cosine = fabula.retrieve(QUESTION, mode="hybrid", kinds=kinds, knobs=weight)
         collapsed = fabula.retrieve(QUESTION, mode="collapsed")
     [retrieved] = path.root.steps
     assert "by scores, words 0.7" in [step.note for step in retrieved.steps], "static vectors"

@@ -596,7 +596,7 @@ def test_workers_and_a_scheduler_together_are_refused(books: Path) -> None:
 
 def test_who_uses_no_workers_imports_nothing_of_them() -> None:
     program = (
-        "import sys, fabula.cli.commands.ingest, fabula.cli.commands.build, fabula.build.run, "
+        "import sys, fabula.cli.commands.ingest, fabula.operations.building, fabula.build.run, "
         "fabula.service.state\n"
         "print(sorted({'dask', 'distributed', 'fabula.build.cluster'} & {*sys.modules}))"
     )

@@ -37,7 +37,6 @@ NOT_RUN = {
     "correct split John John": "needs two books with a John, in tests/graphs/entities",
     "facts --relation": "finds nothing without a model: tests/fabula_graphs/facts",
     'facts "A Christmas Carol" --name': "finds nothing without a model, as before",
-    "ingest novels/ --batch": "asks models by batches, in tests/build/test_batches.py",
     "ingest novels/ --workers": "starts processes, in tests/build/test_workers.py",
     "jobs show": "is of a job that only the example has, in tests/operations/test_jobs.py",
     "neighbours": "needs the id of a passage, in tests/operations",

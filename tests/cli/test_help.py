@@ -126,9 +126,9 @@ def test_ways_and_aspects_are_named() -> None:
 
 
 def test_a_slip_in_a_commands_name_is_told_with_the_nearest() -> None:
-    result = CliRunner().invoke(main, ["ingset", "x"])
+    result = CliRunner().invoke(main, ["histroy"])
     assert result.exit_code == 2
-    assert "No such command 'ingset'. Did you mean 'ingest'?" in result.output
+    assert "No such command 'histroy'. Did you mean 'history'?" in result.output
 
 
 @pytest.fixture

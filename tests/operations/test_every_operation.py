@@ -275,7 +275,9 @@ def test_nothing_after_a_readers_place_is_told_anywhere(
     values["until"] = "STAVE ONE"
     told = operation.to_json(operation.run(collection, values, asker))
     assert told != whole
-    assert not {"cratchit", "martha", "peter"} & {*re.findall(r"\w+", json.dumps(told).lower())}
+    # The words that were asked for may be repeated.
+    own = json.dumps(told).lower().replace(values.get("words", " "), " ")
+    assert not {"cratchit", "martha", "peter"} & {*re.findall(r"\w+", own)}
     assert send(it.client(), operation, values).json() == told
     assert call(it, operation, values) == told
 

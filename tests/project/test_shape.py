@@ -59,7 +59,10 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "py3langid": "load/languages.py",
     "pypdf": "load/",
     "ragas": "fabula_bench/metrics/ragas_library.py",
-    "rapidfuzz": ("graphs/entities/word_forms.py", "text/anchoring.py"),
+    "rapidfuzz": (
+        *("graphs/entities/word_forms.py", "text/anchoring.py"),
+        "fabula_graphs/identities/misspelling.py",
+    ),
     "rdflib": "fabula_graphs/rdf.py",
     "regex": "fabula_scholar/words/concordance.py",
     "resvg_py": "fabula_scholar/pictures/shared/png.py",
