@@ -111,7 +111,7 @@ def test_a_question_over_collections_does_without_a_server_that_is_down(
     for flag in ("--explain", "--dry-run"):
         assert "is about one collection" in run(*answered, flag, code=2).output
     found = json.loads(run(*asked, "--json").stdout)
-    assert [hit["collection"] for hit in found["rows"][:4]].count("first") == 2
+    assert {hit["collection"] for hit in found["rows"][:2]} == {"first", "second"}
     assert {hit["collection"] for hit in found["rows"]} == {"first", "second"}
     assert found["left_out"] == {}
     assert "second · " in run(*asked).stdout

@@ -514,6 +514,7 @@ def test_without_scripts_all_can_be_read_and_asked(chromium: Browser, library: L
         expect(page.locator("#outline .summary-text").nth(6)).to_be_attached()
         page.goto(f"{library.read('The Lighthouse')}/entities")
         page.locator(".entities tbody a").first.click()
+        page.get_by_role("link", name="Read what mentions it").click()
         expect(page.locator("mark.target").nth(0)).to_be_attached()
 
 
@@ -814,7 +815,7 @@ def test_the_head_of_a_phone_is_two_lines_and_leads_everywhere(
     phone = {"viewport": {"width": 360, "height": 640}}
     with opened(chromium, library.offline, **phone) as context:
         page = context.new_page()
-        page.goto("/c/books/compare")
+        page.goto("/c/books/ask")
         assert page.locator("header.top").evaluate("head => head.offsetHeight") <= 80
         current = page.locator(".top nav [aria-current]").bounding_box()
         assert current is not None

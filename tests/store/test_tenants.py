@@ -377,6 +377,7 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
     open_ |= {"called": "anna", "type": "", "kind": "community"}
     open_ |= {"language": "", "order": "title", "skip": 0}
     open_ |= {"speakers": [mark(other)], "speaker": "", "addressee": "", "about": []}
+    open_ |= {"doubtful": True}
     open_ |= {"name": "", "relation": ""} | dict.fromkeys(
         ("title", "title_key", "author", "author_key"), "x"
     )

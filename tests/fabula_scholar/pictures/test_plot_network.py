@@ -356,7 +356,8 @@ def test_a_document_without_the_graph_is_told_how_to_get_it(graph_url: str, tmp_
 
 def quotation(id: str, start: int, speaker: str, addressee: str, manner: str = "speech") -> Node:
     values = {"speaker": speaker, "addressee": addressee, "text": f"“{id}!”", "start": start}
-    return Node(id, "Quotation", {**values, "manner": manner}, (f"c{start}",))
+    values |= {"manner": manner, "doubtful": False}
+    return Node(id, "Quotation", values, (f"c{start}",))
 
 
 def test_what_two_say_to_each_other_is_a_layer_of_the_network() -> None:
