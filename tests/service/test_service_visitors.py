@@ -261,9 +261,6 @@ def test_what_visitors_see_and_download_names_nobody_and_no_cost(
     assert shown["usage"] == {}
     assert all(graph["usage"] == graph["made_from"] == {} for graph in shown["graphs"].values())
     assert all("layers" not in graph["facts"] for graph in shown["graphs"].values())
-    for look in ("cards", "table"):
-        shown = visitor.get(f"/c/tales?look={look}", headers=PAGE).text
-        assert "model calls" not in shown
 
 
 def test_who_has_signed_in_for_another_collection_still_reads_the_public_one(
