@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,7 +25,7 @@ from fabula.server import Address
 from fabula.service.http.route_rules import ATTRIBUTE, RouteRules
 from offline import offline_app
 from served import Served, served, server_of
-from stories import LIGHTHOUSE, WINTER
+from stories import LIGHTHOUSE, WINTER, harbour_story
 
 pytestmark = pytest.mark.long
 
@@ -261,6 +262,19 @@ def test_what_visitors_see_and_download_names_nobody_and_no_cost(
     assert shown["usage"] == {}
     assert all(graph["usage"] == graph["made_from"] == {} for graph in shown["graphs"].values())
     assert all("layers" not in graph["facts"] for graph in shown["graphs"].values())
+
+
+def test_a_visitor_is_not_shown_what_a_book_has_cost(it: Served, visitor: httpx2.Client) -> None:
+    paid = it.state.app.collection("tales").ingest_text(harbour_story("slept"), source="paid.txt")
+    cost = r"\$\d|\d calls"
+    for look in ("cards", "table"):
+        path = f"/c/tales?look={look}"
+        assert re.search(cost, it.client("read").get(path, headers=PAGE).text)
+        shown = visitor.get(path, headers=PAGE).text
+        assert paid.title in shown
+        assert not re.search(cost, shown)
+    removed = it.client("write").delete(f"{BASE}/tales/documents/{paid.document}")
+    assert removed.status_code < 300, removed.text
 
 
 def test_who_has_signed_in_for_another_collection_still_reads_the_public_one(

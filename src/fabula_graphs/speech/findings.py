@@ -24,7 +24,7 @@ def find(text: BuildText, part: Part) -> Findings:
                 values["end"],
                 speakers.get(node.id, ""),
                 words if any(words) else None,
-                values["doubtful"],
+                values.get("doubtful", False),
             )
         )
     in_order = tuple(sorted(quotations, key=lambda found: found.start))

@@ -354,9 +354,17 @@ def test_a_document_without_the_graph_is_told_how_to_get_it(graph_url: str, tmp_
 # Who speaks to whom
 
 
-def quotation(id: str, start: int, speaker: str, addressee: str, manner: str = "speech") -> Node:
+def quotation(
+    id: str,
+    start: int,
+    speaker: str,
+    addressee: str,
+    manner: str = "speech",
+    *,
+    doubtful: bool = False,
+) -> Node:
     values = {"speaker": speaker, "addressee": addressee, "text": f"“{id}!”", "start": start}
-    values |= {"manner": manner, "doubtful": False}
+    values |= {"manner": manner, "doubtful": doubtful}
     return Node(id, "Quotation", values, (f"c{start}",))
 
 
@@ -367,6 +375,7 @@ def test_what_two_say_to_each_other_is_a_layer_of_the_network() -> None:
         quotation("hm", 1, "Anna", "Boris", manner="thought"),
         quotation("hey", 3, "Anna", "Clara"),
         quotation("who", 3, "Anna", ""),
+        quotation("why", 2, "Boris", "Clara", doubtful=True),
     ]
     ends = [("SPOKEN_BY", one.properties["speaker"]) for one in quotations]
     to = [("SPOKEN_TO", one.properties["addressee"]) for one in quotations]

@@ -26,7 +26,7 @@ def read_conversation(speech: Part) -> dict[tuple[str, str], list[Spoken]]:
         for node in speech.nodes
         if node.label == QUOTATION
         and node.properties["manner"] == SPEECH
-        and not node.properties["doubtful"]
+        and not node.properties.get("doubtful")
         and ends[node.id].keys() == {SPOKEN_BY, SPOKEN_TO}
     ]
     conversation: dict[tuple[str, str], list[Spoken]] = defaultdict(list)
