@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from fabula.ask.answer import (
     AnswerCheck,
@@ -25,7 +26,6 @@ from fabula.ask.context_budget import (
 )
 from fabula.ask.mode_runs import prepare_modes
 from fabula.ask.offline_answer import ExactQuotations, answer_offline
-from fabula.ask.protocols import AnswerReader, QuestionModels, QuestionReader
 from fabula.ask.query import Query
 from fabula.ask.quotations.passage_quotes import write_quotes
 from fabula.ask.retrieve import RetrievalResult, retrieve
@@ -41,6 +41,9 @@ from fabula.models import NO_ANSWER, NumberedText, Reply, Turn
 from fabula.models.counted import Meter
 from fabula.models.prompts import fill_prompt
 from fabula.models.stop import Stop
+
+if TYPE_CHECKING:
+    from fabula.ask.protocols import AnswerReader, QuestionModels, QuestionReader
 
 
 def answer(

@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import TYPE_CHECKING
 
-from fabula.ask.protocols import AnswerReader
 from fabula.graph.hits import Filters, Hit, Passage, read_hit
 from fabula.graph.installed import brief_statements
 from fabula.graph.trace import Trace
 from fabula.models.replies import shorten
 from fabula.text import tokens
+
+if TYPE_CHECKING:
+    from fabula.ask.protocols import AnswerReader
 
 MAX_DOCUMENTS = 3
 """Documents whose summaries are given, those of the best passages: more would leave none room."""

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fabula.ask.protocols import QuestionModels
 from fabula.ask.query import USUAL_TOKENS, Query
 from fabula.errors import ModelError
 from fabula.graph.hits import Passage
@@ -21,6 +20,7 @@ from fabula.models import Turn
 from fabula.text import tokens
 
 if TYPE_CHECKING:
+    from fabula.ask.protocols import QuestionModels
     from fabula.models.endpoint.errors import EndpointError
 
 LOG = logging.getLogger("fabula")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from fabula.ask.modes import mode
-from fabula.ask.protocols import QuestionModels, QuestionReader
 from fabula.ask.query import Query
 from fabula.errors import NotFound, SettingsError, did_you_mean, first_problem
 from fabula.graph import TEXT
@@ -18,6 +17,9 @@ from fabula.graph.installed import graph, graphs
 from fabula.graph.mode import ModeRun, Tools
 from fabula.graph.trace import Trace
 from fabula.models.counted import Meter
+
+if TYPE_CHECKING:
+    from fabula.ask.protocols import QuestionModels, QuestionReader
 
 
 def prepare_modes(

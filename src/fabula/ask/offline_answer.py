@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from fabula.ask.answer import escape_citations
-from fabula.ask.protocols import AnswerReader
 from fabula.ask.query import Quotations
 from fabula.ask.question_form import Asks, QuestionForm, content_terms
 from fabula.ask.quotations.checked import CheckedAnswer, CheckedQuotation
@@ -17,6 +17,9 @@ from fabula.text.folding import search_words
 from fabula.text.sentences import spans
 from fabula.text.stems import stemmer_of
 from fabula.text.tokens import count
+
+if TYPE_CHECKING:
+    from fabula.ask.protocols import AnswerReader
 
 EDGE_CHUNKS = 3
 """Chunks of a document that are added to those found: the first or last that name somebody, or the

@@ -53,8 +53,6 @@ from fabula.errors import BadValue, FabulaError, did_you_mean
 from fabula.graph.installed import load
 from fabula.graph.reading_place import HIDES_UNREAD, MAX_PLACE
 from fabula.jobs.callers import PERSON, Caller, Role
-from fabula.jobs.job import Job
-from fabula.jobs.work import Work
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,6 +60,7 @@ if TYPE_CHECKING:
     from fabula.export.graph_xml import Written
     from fabula.jobs.ledger import Ledger
     from fabula.jobs.queue import Jobs
+    from fabula.jobs.work import Work
     from fabula.library import App
     from fabula.library.collection import Collection
     from fabula.models.stop import Stop
@@ -443,6 +442,9 @@ class Operation:
     @property
     def is_work(self) -> bool:
         """Whether it takes long, so that the service does all of it by a job."""
+        # A question is no work, and imports none.
+        from fabula.jobs.work import Work
+
         return issubclass(self._hints["return"], Work)
 
     @property
@@ -497,6 +499,8 @@ class Operation:
     @property
     def result(self) -> type[Any]:
         """The type of what interfaces show of it."""
+        from fabula.jobs.job import Job
+
         found: type[Any] = Job if self.is_work else self._hints["return"]
         return found
 

@@ -11,11 +11,10 @@ import logging
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from fabula.ask.answer import CITATION, AnswerPieces, ShorterContext, escape_citations
 from fabula.ask.offline_answer import quotations_of
-from fabula.ask.protocols import AnswerReader
 from fabula.ask.query import Quotations
 from fabula.ask.quotations.checked import CheckedAnswer, CheckedQuotation, QuotationStatus
 from fabula.ask.quotations.marks import QuotationReading, QuotedText, find_open, find_quoted
@@ -34,6 +33,9 @@ from fabula.graph.structure import TextStructure
 from fabula.models import Reply
 from fabula.text.folding import printed_words, search_words
 from fabula.text.tokens import count
+
+if TYPE_CHECKING:
+    from fabula.ask.protocols import AnswerReader
 
 LOG = logging.getLogger("fabula")
 
