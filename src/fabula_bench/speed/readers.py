@@ -98,12 +98,6 @@ async def reading(
     await asyncio.gather(*readers)
 
 
-async def rest(over: asyncio.Event, seconds: float) -> None:
-    """Wait so many seconds, or until it is over."""
-    with suppress(TimeoutError):
-        await asyncio.wait_for(over.wait(), seconds)
-
-
 async def _read(
     key: str, words: list[str], over: asyncio.Event, diary: Diary, pause: Callable[[], float]
 ) -> None:
@@ -125,17 +119,16 @@ async def _read(
                         raise ValueError(f"{response.status_code} {response.text}")
             except (ValueError, TimeoutError) as error:
                 diary.failures.append(f"{kind}: {error}"[:200])
-            await rest(over, pause())
+            with suppress(TimeoutError):
+                await asyncio.wait_for(over.wait(), pause())
 
 
-def fill_shelf(service: Service, folder: Path, books: Path | None) -> list[str]:
-    """Ingest the books that are read; return their texts."""
-    texts = [book(VOLUME_WORDS, books, number) for number in range(SHELF)]
-    for number, text in enumerate(texts):
+def fill_shelf(service: Service, folder: Path, books: Path | None) -> None:
+    """Ingest the books that are read."""
+    for number in range(SHELF):
         volume = folder / f"volume {number}.txt"
-        volume.write_text(text)
+        volume.write_text(book(VOLUME_WORDS, books, number))
         service.run("ingest", str(volume))
-    return texts
 
 
 async def bring_book(writer: httpx2.AsyncClient, text: str, title: str, diary: Diary) -> float:
@@ -147,20 +140,9 @@ async def bring_book(writer: httpx2.AsyncClient, text: str, title: str, diary: D
         sent = await send(
             writer, diary, "POST", f"{NOVELS_PATH}/documents", json=body, headers=headers
         )
-    await wait_for_job(writer, sent, diary)
-    return time.perf_counter() - began
-
-
-async def wait_for_job(
-    person: httpx2.AsyncClient, sent: httpx2.Response, diary: Diary
-) -> dict[str, Any]:
-    """Return a job that was sent once it is over; one that did not succeed is a failure."""
     path = f"/api/v1/jobs/{sent.raise_for_status().json()['id']}"
-    while True:
-        job: dict[str, Any] = (await send(person, diary, "GET", path)).json()
-        if job.get("state") in OVER:
-            break
+    while (job := (await send(writer, diary, "GET", path)).json()).get("state") not in OVER:
         await asyncio.sleep(0.5)
     if job["state"] != "succeeded":
         diary.failures.append(f"a job {job['state']}: {job.get('problem')}")
-    return job
+    return time.perf_counter() - began
