@@ -21,10 +21,13 @@ class DryRun:
     Attributes:
         dimensions: Those of the collection's embeddings, for a question; 0 for those at hand.
         batches: Counts the rounds and batches that a build by batches would need; None for calls.
+        saves: Whether placeholders' replies are saved as a model's are, so that what is asked twice
+            is counted once. The cache of the settings must then be one of this dry run's own.
     """
 
     dimensions: int = 0
     batches: BatchEstimate | None = None
+    saves: bool = False
 
 
 class PlaceholderChat:
