@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 
 from fabula_bench.metrics.measure import Judges, Metric
-from fabula_bench.model import BenchQuestion, Result
+from fabula_bench.model import BenchQuestion, Need, Result
 
 SOURCE = "BEIR (Thakur et al. 2021, arXiv 2104.08663), as trec_eval"
 BLIND = (
@@ -48,7 +48,7 @@ def _metric(name: str, cut: int, score: Callable[[Ranked, Mapping[str, int]], fl
         found = list(dict.fromkeys(passage.source for passage in result.context))[:cut]
         return score([question.relevant.get(text, 0) for text in found], question.relevant)
 
-    needs = frozenset({"relevant", "context"})
+    needs = frozenset[Need]({"relevant", "context"})
     return Metric(name=f"{name}_{cut}", source=SOURCE, blind=BLIND, needs=needs, how=how)
 
 
