@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from fabula.errors import FabulaError
 from fabula.jobs.work import RemovalWork
@@ -41,8 +40,6 @@ the estimate of time rests on this; a run shows how long it took."""
 DRY = "dry-run-"
 """What the names of the collections of a dry run begin with."""
 
-StageName = Literal["build", "ask", "judge"]
-
 
 @dataclass(frozen=True, slots=True)
 class StageEstimate:
@@ -50,14 +47,14 @@ class StageEstimate:
 
     Attributes:
         system: The system; of a graph that several systems share, the first of them.
-        stage: Building its graph, asking its questions, or judging its answers.
+        stage: ingest, for building its graph, ask, or score, for judging its answers.
         graph: The collection of its graph.
         spent: The usage by model.
         seconds: How long it would take: this machine's work, and the wait for models.
     """
 
     system: str
-    stage: StageName
+    stage: str
     graph: str
     spent: Mapping[str, Usage]
     seconds: float
@@ -109,7 +106,7 @@ def drop_shared(estimates: Sequence[RunEstimate]) -> list[RunEstimate]:
         stages = [
             stage
             for stage in estimate.stages
-            if stage.stage != "build" or built.get(stage.graph, 0) < texts
+            if stage.stage != "ingest" or built.get(stage.graph, 0) < texts
         ]
         kept.append(replace(estimate, stages=stages))
         for stage in estimate.stages:
@@ -189,33 +186,21 @@ def _scale(
     stages: list[StageEstimate] = []
     built: set[str] = set()
     for system in runner.systems:
-        name, graph = system.name, system.settings.collection
-        of_questions = left[name] / len(sample.questions)
-        results = runner.log.of(name)
-        spent_by_stage: dict[StageName, tuple[Mapping[str, Usage], float, str, str]] = {}
-        if graph not in built and left[name]:
-            built.add(graph)
-            usage = runner.record.graphs.get(graph, {})
-            spent_by_stage["build"] = (usage, of_texts, "ingest", graph)
-        asking = sum_usage(result.spent for result in results)
-        judging = sum_usage(result.judged for result in results)
-        spent_by_stage["ask"] = (asking, of_questions, "ask", name)
-        spent_by_stage["judge"] = (judging, of_questions, "score", name)
-        for stage, (usage, factor, clock, of) in spent_by_stage.items():
-            spent = {model: _multiply(each, factor) for model, each in usage.items()}
-            here = runner.record.clock.get(clock, {}).get(of, 0.0) * factor
-            waiting = _wait(spent) / system.settings.concurrency
+        graph = system.settings.collection
+        for stage, took in runner.record.describe(system).stages.items():
+            factor = left[system.name] / len(sample.questions)
+            if stage == "ingest":
+                factor = of_texts if left[system.name] and graph not in built else 0
+                built.add(graph)
+            spent = {model: usage * factor for model, usage in took.spent.items()}
+            seconds = took.seconds * factor + _wait(spent) / system.settings.concurrency
             of_graph = graph.removeprefix(DRY)
-            stages.append(StageEstimate(name, stage, of_graph, spent, here + waiting))
+            stages.append(StageEstimate(system.name, stage, of_graph, spent, seconds))
     return stages
 
 
 def _count_tokens(data: DataSet) -> int:
     return sum(tokens.count_all([text.text for text in data.texts]))
-
-
-def _multiply(usage: Usage, factor: float) -> Usage:
-    return Usage(**{name: round(count * factor) for name, count in usage.counts.items()})
 
 
 def _wait(spent: Mapping[str, Usage]) -> float:

@@ -19,7 +19,7 @@ from fabula_bench.estimate import (
 from fabula_bench.report.costs import format_cost
 from fabula_bench.report.wording import format_duration
 
-STAGES = {"build": "building", "ask": "asking", "judge": "judging"}
+STAGES = {"ingest": "building", "ask": "asking", "score": "judging"}
 
 
 def show_estimates(estimates: Sequence[RunEstimate], prices: Mapping[str, Price]) -> None:

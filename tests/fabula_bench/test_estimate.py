@@ -86,7 +86,7 @@ def test_an_estimate_asks_no_model_and_is_what_the_run_then_asks(
             asked = sum_usage(result.spent for result in results)
             judged = sum_usage(result.judged for result in results)
             assert count_calls(expected[name, "ask"]) == count_calls(asked)
-            assert count_calls(expected[name, "judge"]) == count_calls(judged)
+            assert count_calls(expected[name, "score"]) == count_calls(judged)
             for model, usage in asked.items():
                 counted = expected[name, "ask"][model].prompt_tokens
                 assert counted == pytest.approx(usage.prompt_tokens, rel=0.25)
