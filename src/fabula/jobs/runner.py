@@ -445,6 +445,8 @@ class JobRun:
             item.source: document_source(self._services.uploads, collection.name, item)
             for item in waiting
         }
+        if onto := self._job.options.get("onto"):
+            return collection.append_sources(onto, [*sources.values()], **options)
         try:
             return ingest([*sources.values()])
         except FabulaError:
