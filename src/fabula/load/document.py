@@ -71,7 +71,7 @@ def document(draft: Draft, source: str, collection: str) -> Document:
         sha256=_fingerprint(text, sections, (title, author, language), locators),
         published=_shorten(draft.published or facts.get("published", "")),
         edition=_shorten(draft.edition or facts.get("edition", "")),
-        locators=number_lines(text, locators),
+        locators=number_lines(text, locators, {section.start for section in sections}),
         left_out=left_out,
         warnings=(
             *draft.warnings,

@@ -27,6 +27,7 @@ from fabula.load.library_pages import books_warning
 from fabula.load.locators import page_mark, without_marks
 from fabula.load.markup import attribute, elements, local_name
 from fabula.load.paratext import split_library_text
+from fabula.load.sites import Site, find_site
 from fabula.load.titles import real_author
 from fabula.load.xml_encoding import decode_xml
 
@@ -84,6 +85,7 @@ class _Book:
         self._names = ArchiveNames(archive.sizes, container_folder(archive.sizes))
         self._warnings: list[str] = []
         self._left_out: Counter[str] = Counter()
+        self._site: Site | None = None
         self._opf, self._package = self._open_package()
         self._items = self._manifest()
 
@@ -276,7 +278,8 @@ class _Book:
                 text = decoded.text
                 for warning in decoded.warnings:
                     self._warn(f"{called}: {warning}")
-            content = html.page(text, called, labels)
+            self._site = self._site or find_site(text)
+            content = html.page(text, called, labels, self._site)
         except EntryError:
             raise
         except LoadError as error:

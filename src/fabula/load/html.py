@@ -22,6 +22,7 @@ from fabula.load.library_pages import books_warning
 from fabula.load.locators import MAX_LABEL_CHARACTERS, line_mark, page_mark, without_marks
 from fabula.load.paratext import split_library_text
 from fabula.load.references import CONTEXT_CHARACTERS, mark_raised, note_label
+from fabula.load.sites import Site, StoryPage, find_site, take_story
 from fabula.load.titles import real_author, real_title
 from fabula.load.wrap import join_source_lines
 
@@ -209,26 +210,38 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
     )
 
 
-def page(text: str, source: str, page_labels: Mapping[str, str] | None = None) -> PageContent:
+def page(
+    text: str,
+    source: str,
+    page_labels: Mapping[str, str] | None = None,
+    site: Site | None = None,
+) -> PageContent:
     """Return the blocks of a page of HTML or XHTML.
 
     Args:
         text: The page.
         source: What messages call it.
         page_labels: The numbers of the printed pages that begin at elements, by their ids.
+        site: The site that it is from, if another page of the same book says so.
 
     Raises:
         LoadError: It can't be parsed.
     """
     text = doctype.resolve_html(text)
+    story = StoryPage(text)
+    if site := site or find_site(text):
+        story = take_story(text, site)
     builder = _BlockBuilder(page_labels=page_labels or {})
     # Encoded again, as lxml refuses a str that declares an encoding, and must not guess another.
     parser = etree.HTMLParser(target=builder, encoding="utf-8", huge_tree=True, no_network=True)
     try:
-        etree.fromstring(_remove_strays(text).encode("utf-8", "replace"), parser)
+        etree.fromstring(_remove_strays(story.text).encode("utf-8", "replace"), parser)
     except etree.LxmlError as error:
         raise LoadError(f"{source} can't be read as HTML: {error}.") from error
-    return PageContent(tuple(builder.blocks), builder.metadata, builder.ids, +builder.left_out)
+    left_out = builder.left_out + Counter(story.left_out)
+    return PageContent(
+        tuple(builder.blocks), builder.metadata | story.metadata, builder.ids, left_out
+    )
 
 
 def _remove_strays(text: str) -> str:

@@ -12,6 +12,7 @@ from fabula.load.encoding import decode_text
 from fabula.load.front_matter import split_front_matter
 from fabula.load.headings import confirm, join_title, mark
 from fabula.load.library_pages import books_warning
+from fabula.load.margins import mark_margin_numbers
 
 
 def read(data: bytes, source: str, limit: int = 0) -> Draft:
@@ -43,6 +44,7 @@ def plain(text: str) -> Draft:
         printed = aozora.strip_notation(body)
         body, title, author = printed.text, title or printed.title, author or printed.author
         left_out.update(printed.left_out)
+    body, left_out["line numbers"] = mark_margin_numbers(body)
     left_out["illustration marks"] += count_markers(body)
     title = front.fields.get("title", title)
     paragraphs = prose(body)

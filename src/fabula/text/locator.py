@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -125,14 +125,20 @@ def parse_labels(place: str) -> tuple[LocatorKind, str, str] | None:
     return kind, match[2], match[3] or match[2]
 
 
-def number_lines(text: str, locators: Sequence[Locator]) -> tuple[Locator, ...]:
+def number_lines(
+    text: str, locators: Sequence[Locator], headings: Container[int] = ()
+) -> tuple[Locator, ...]:
     """Return locators with each line of verse between two numbered ones, as far as they count.
 
     A book prints the number of every fifth or tenth line only. Between two numbers as many lines
     are numbered as lie between them, and so are the lines of a stanza before its first number and
     after its last. Where the text has more or fewer lines, only the printed numbers stand, and end
-    with their own line.
+    with their own line. A line that begins at one of the `headings` is not counted.
     """
+
+    def lines_between(start: int, end: int) -> list[int]:
+        return [each for each in _line_starts(text, start, end) if each not in headings]
+
     lines = [each for each in locators if each.kind == "line" and each.label]
     numbered: list[Locator] = [each for each in locators if each.kind != "line"]
     for before, line, after in zip([None, *lines], lines, [*lines[1:], None], strict=False):
@@ -140,14 +146,14 @@ def number_lines(text: str, locators: Sequence[Locator]) -> tuple[Locator, ...]:
         number = int(line.label) if line.label.isdecimal() else 0
         if before is None and number:
             stanza = text.rfind("\n\n", 0, line.start) + 2 if "\n\n" in text[: line.start] else 0
-            firsts = [stanza, *_line_starts(text, stanza, line.start)]
+            firsts = [stanza, *lines_between(stanza, line.start)]
             numbered += [
                 Locator("line", str(number - count), start)
                 for count, start in enumerate(reversed(firsts), start=1)
                 if start < line.start and number > count
             ]
         end = after.start if after else len(text)
-        between = _line_starts(text, line.start, end)
+        between = lines_between(line.start, end)
         gap = int(after.label) - number if after and after.label.isdecimal() and number else 0
         following: list[int] = []
         if gap and len(between) == gap - 1:
