@@ -28,6 +28,8 @@ READERS: dict[str, str] = {
     **dict.fromkeys((".srt", ".vtt"), "subtitles"),
 }
 """The names of the reader modules in this package, and the functions of others, by suffix."""
+PACKED = ".parts"
+"""What selects the reader of several files that are one book; no file has this suffix."""
 
 
 class Reader(Protocol):
@@ -48,7 +50,7 @@ class Reader(Protocol):
 
 
 def reader(suffix: str) -> Reader:
-    """Import and return the reader for a suffix, which has to be one of READERS."""
-    module, _, function = READERS[suffix].partition(":")
+    """Import and return the reader for a suffix, which has to be one of READERS or PACKED."""
+    module, _, function = (READERS | {PACKED: "manuscripts"})[suffix].partition(":")
     module = module if function else f"{__package__}.{module}"
     return cast("Reader", getattr(import_module(module), function or "read"))
