@@ -240,7 +240,7 @@ def page(
         raise LoadError(f"{source} can't be read as HTML: {error}.") from error
     left_out = builder.left_out + Counter(story.left_out)
     return PageContent(
-        tuple(builder.blocks), builder.metadata | story.metadata, builder.ids, left_out
+        tuple(builder.blocks), {**builder.metadata, **story.metadata}, builder.ids, left_out
     )
 
 
