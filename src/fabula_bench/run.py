@@ -145,7 +145,7 @@ class _Runner:
             return
         models = ModelFactory(system.settings, budget)
         with Fabula(system.settings, report=self.report, models=models) as fabula:
-            self.record.versions["neo4j"] = fabula.store.version()
+            self.record.versions["neo4j"] = fabula.open_store().version()
             documents = self._ingest(system, fabula, missing)
             answerable = [question for question in missing if question.text in documents]
             within = documents if self.bench.suite.data.scope == "document" else {}

@@ -119,7 +119,7 @@ def _ingest_once(url: str, collection: str, file: Path = STORY, *, cold: bool = 
     with Fabula(
         base_url=url, api_key="any", concurrency=CONCURRENCY, collection=collection, cache=False
     ) as fabula:
-        fabula.store.version()
+        fabula.open_store().version()
         began = began if cold else time.monotonic()
         [outcome] = fabula.ingest(file, listener=listener)
         if outcome.error:
