@@ -23,11 +23,11 @@ from fabula.load.epub_contents import Contents, ContentsEntry, read_contents
 from fabula.load.epub_names import ArchiveNames, container_folder
 from fabula.load.headings import confirm
 from fabula.load.left_out import count_characters
+from fabula.load.libraries import PageRules, find_rules
 from fabula.load.library_pages import books_warning
 from fabula.load.locators import page_mark, without_marks
 from fabula.load.markup import attribute, elements, local_name
 from fabula.load.paratext import split_library_text
-from fabula.load.sites import Site, find_site
 from fabula.load.titles import real_author
 from fabula.load.xml_encoding import decode_xml
 
@@ -85,7 +85,7 @@ class _Book:
         self._names = ArchiveNames(archive.sizes, container_folder(archive.sizes))
         self._warnings: list[str] = []
         self._left_out: Counter[str] = Counter()
-        self._site: Site | None = None
+        self._rules: PageRules | None = None
         self._opf, self._package = self._open_package()
         self._items = self._manifest()
 
@@ -278,8 +278,8 @@ class _Book:
                 text = decoded.text
                 for warning in decoded.warnings:
                     self._warn(f"{called}: {warning}")
-            self._site = self._site or find_site(text)
-            content = html.page(text, called, labels, self._site)
+            self._rules = self._rules or find_rules(text)
+            content = html.page(text, called, labels, self._rules)
         except EntryError:
             raise
         except LoadError as error:

@@ -18,11 +18,11 @@ from fabula.load.clean import lines, one_line, prose, remove_markers, tidy
 from fabula.load.encoding import decode_text
 from fabula.load.headings import confirm, join_title, stated_title
 from fabula.load.left_out import count_characters
+from fabula.load.libraries import PageRules, StoryPage, find_rules, take_story
 from fabula.load.library_pages import books_warning
 from fabula.load.locators import MAX_LABEL_CHARACTERS, line_mark, page_mark, without_marks
 from fabula.load.paratext import split_library_text
 from fabula.load.references import CONTEXT_CHARACTERS, mark_raised, note_label
-from fabula.load.sites import Site, StoryPage, find_site, take_story
 from fabula.load.titles import real_author, real_title
 from fabula.load.wrap import join_source_lines
 
@@ -214,7 +214,7 @@ def page(
     text: str,
     source: str,
     page_labels: Mapping[str, str] | None = None,
-    site: Site | None = None,
+    rules: PageRules | None = None,
 ) -> PageContent:
     """Return the blocks of a page of HTML or XHTML.
 
@@ -222,15 +222,15 @@ def page(
         text: The page.
         source: What messages call it.
         page_labels: The numbers of the printed pages that begin at elements, by their ids.
-        site: The site that it is from, if another page of the same book says so.
+        rules: What is known of its source, if another page of the same book names it.
 
     Raises:
         LoadError: It can't be parsed.
     """
     text = doctype.resolve_html(text)
     story = StoryPage(text)
-    if site := site or find_site(text):
-        story = take_story(text, site)
+    if rules := rules or find_rules(text):
+        story = take_story(text, rules)
     builder = _BlockBuilder(page_labels=page_labels or {})
     # Encoded again, as lxml refuses a str that declares an encoding, and must not guess another.
     parser = etree.HTMLParser(target=builder, encoding="utf-8", huge_tree=True, no_network=True)
