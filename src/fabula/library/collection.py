@@ -232,6 +232,7 @@ class Collection:
         *paths: str | Path,
         graphs: str | Sequence[str] | None = None,
         name: str = "",
+        as_one: bool = False,
         **options: Unpack[BuildOptions],
     ) -> list[Outcome]:
         """Read files, and all readable files in folders and zips, as documents of this collection.
@@ -248,11 +249,13 @@ class Collection:
             graphs: The graphs to build of each document; None for those of the settings. Graphs
                 that a document has already are brought up to date.
             name: The name of the document from standard input; otherwise 'standard input'.
+            as_one: Whether the files of a folder are the parts of one document.
             **options: See `BuildOptions`. With `dry` nothing is written.
 
         Returns:
             One outcome per file, in order, however often it is named, then one per file in a folder
-            or zip that no reader knows, which is skipped. A file that cannot be read is a failed
+            or zip that is skipped, as no reader knows it, or for the reason in its notes, and one
+            per document of a folder whose file has gone. A file that cannot be read is a failed
             outcome, and the others go on.
 
         Raises:
@@ -263,12 +266,17 @@ class Collection:
             ModelError: The model endpoint failed. These five end the run.
         """
         from fabula.build.outcome import Outcome
-        from fabula.load.sources import find_sources
+        from fabula.load.sources import find_gone, find_sources
 
         limit, fetch = self.settings.max_file_mb, self.settings.fetch
-        sources = find_sources(paths, self.name, limit, name=name, fetch=fetch)
+        sources = find_sources(paths, self.name, limit, name=name, fetch=fetch, as_one=as_one)
         outcomes = self.ingest_sources(sources.read, graphs=graphs, **options)
-        return outcomes + [Outcome(source, "skipped") for source in sources.skipped]
+        there = () if options.get("dry") else self.documents()
+        gone = find_gone(paths, ((entry.id, entry.source) for entry in there))
+        return outcomes + [
+            Outcome(source, "skipped", notes=(why,) if why else ())
+            for source, why in (sources.skipped | gone).items()
+        ]
 
     def ingest_sources(
         self,

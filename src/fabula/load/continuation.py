@@ -48,13 +48,15 @@ def continue_document(document: Document, added: Document) -> Document:
         sections.insert(0, Section(added.title, start, document.sections[-1].level))
     text = f"{document.text}\n\n{added.text}"
     every = (*document.sections, *sections)
-    locators = (replace(locator, start=start + locator.start) for locator in added.locators)
+    moved = (replace(locator, start=start + locator.start) for locator in added.locators)
+    locators = (*document.locators, *moved)
+    facts = (document.title, document.author, document.language)
     return replace(
         document,
         text=text,
         sections=every,
-        locators=(*document.locators, *locators),
-        sha256=fingerprint(text, every, (document.title, document.author, document.language)),
+        locators=locators,
+        sha256=fingerprint(text, every, facts, locators),
         left_out=Counter(document.left_out) + Counter(added.left_out),
         warnings=tuple(dict.fromkeys((*document.warnings, *added.warnings))),
         appended=(*document.appended, added.source),
