@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
+from fabula.export.annotation_formats import Tell, ignore
 from fabula.graph.annotations import ENTITY, HIGHLIGHT, NOTE, QUOTATION, TAG, Annotation
 from fabula.load import tei, tei_words
 from fabula.load.locators import without_marks
@@ -94,7 +95,9 @@ class _Said:
     creator: str = ""
 
 
-def read_tei(files: Mapping[str, bytes], document: Document) -> Sequence[Annotation]:
+def read_tei(
+    files: Mapping[str, bytes], document: Document, tell: Tell = ignore
+) -> Sequence[Annotation]:
     """Read what is marked in TEI files as annotations of a document.
 
     What is marked where the text was left out, as in a deleted passage, is kept by its words alone,
@@ -108,7 +111,7 @@ def read_tei(files: Mapping[str, bytes], document: Document) -> Sequence[Annotat
         root = parse(
             data,
             lambda reason, name=name: LoadError(f"{name} can't be read as XML: {reason}."),  # type: ignore[misc]
-            lambda what: None,
+            lambda what, name=name: tell(f"{name} {what}."),  # type: ignore[misc]
         )
         if local_name(root) not in tei.ROOTS:
             raise LoadError(f"{name} is not TEI: its first element is <{local_name(root)[:40]}>.")
