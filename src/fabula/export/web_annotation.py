@@ -338,9 +338,7 @@ def _write_utf16(text: AnnotatedText, what: Sequence[str]) -> Mapping[str, str]:
     )
 
 
-def _write_collection(
-    document: Document, annotations: Sequence[Annotation]
-) -> Mapping[str, str]:
+def _write_collection(document: Document, annotations: Sequence[Annotation]) -> Mapping[str, str]:
     content = collection_json(document, annotations)
     return {".jsonld": json.dumps(content, ensure_ascii=False, indent=1) + "\n"}
 

@@ -512,9 +512,7 @@ class JobRun:
         )
         self._progress.save_result(item.source, imported.counts)
         self._progress.end(
-            Outcome(
-                item.source, "replaced", entry.id, entry.title, warnings=imported.remarks
-            )
+            Outcome(item.source, "replaced", entry.id, entry.title, warnings=imported.remarks)
         )
         # The build begins the item once more; where nothing is to be built, it stays as it is.
         if not options["graph"]:

@@ -35,6 +35,7 @@ from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.operations.shown_answer import ShownAnswer, ShownPassage, to_json
 from fabula.service.core.asking import Answering, Question
+from fabula.service.core.client_tasks import is_client_task
 from fabula.service.core.errors import Problem, describe_problem
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, Reader, State
@@ -52,8 +53,6 @@ answers back as the history of the next question, and this line is all that says
 """
 READ_LINE = re.compile(rf"^{READ_SO_FAR}.*$", re.MULTILINE)
 READ_LINK = re.compile(r"/d/([^/?()\s]+)(?:\?chars=\d+-(\d+))?\)")
-TASK = "### Task:"
-"""How Open WebUI begins requests for its own use: titles, tags, follow-up questions."""
 MAX_TASK_TOKENS = 500
 """Tokens of the reply to a task."""
 MAX_TASK_CHARACTERS = 50_000
@@ -174,8 +173,8 @@ async def complete_chat(
 ) -> Response:
     """Answer the last user message from the collection that the model names.
 
-    The messages before it are the history of the question. A message that begins with `### Task:`,
-    such as Open WebUI's requests for titles and tags, goes to the chat model without a search.
+    The messages before it are the history of the question. What a client asks for itself, such as a
+    title of the chat, goes to the chat model without a search.
     """
     body.refuse_unsupported()
     places = [at for at, message in enumerate(body.messages) if message.role == "user"]
@@ -184,7 +183,7 @@ async def complete_chat(
     question, history = body.messages[places[-1]].text, body.messages[: places[-1]]
     stop = Stop()
     begin: Callable[[], _CitedCompletion | _TaskCompletion]
-    if question.lstrip().startswith(TASK):
+    if is_client_task([message.text for message in (*history, body.messages[places[-1]])]):
         begin = partial(_TaskCompletion, state, caller, body, question)
     else:
         base = (state.serving.url or str(request.base_url)).rstrip("/")

@@ -222,8 +222,11 @@ class QuoteFinder:
     def _at_position(
         self, quote: TextQuote, before: _Neighbour | None, after: _Neighbour | None
     ) -> Anchor | None:
-        """A place without words, moved as far as both of its neighbours; None if these differ."""
-        moves = {each.moved for each in (before, after) if each} or {0}
+        """A place without words, moved as far as both of its neighbours; None if these differ.
+
+        Beyond the first and the last quotation it counts only if these did not move.
+        """
+        moves = {each.moved if each else 0 for each in (before, after)}
         moved = moves.pop()
         start, end = quote.start + moved, quote.end + moved
         if moves or quote.start < 0 or not 0 <= start < end <= len(self._text):

@@ -39,8 +39,12 @@ def add_middleware(service: FastAPI, state: ServiceState) -> None:
             CORSMiddleware,
             allow_origins=list(state.serving.origins),
             allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID"],
-            expose_headers=["ETag", "Location", "Retry-After", "X-Request-Id"],
+            # Clients send headers of their own, as OpenAI's package x-stainless-*: any is allowed.
+            allow_headers=["*"],
+            expose_headers=[
+                *("ETag", "Location", "Retry-After", "X-Request-Id", "WWW-Authenticate"),
+                *("Mcp-Session-Id", "Mcp-Protocol-Version"),
+            ],
         )
 
 
