@@ -16,13 +16,13 @@ TASK = "### Task:"
 MAX_BEGINNING = 700
 """Characters of a message that say what is wanted; the chat itself comes after them."""
 _CHAT = re.compile(
-    r"\b(?:(?:this|the|our|your|a|given|following|entire) (?:chat|conversation|session|dialogue)"
+    r"\b(?:(?:this|the|our|your|a|given|following|entire) (?:chat|conversation|discussion|session)"
     r"|(?:chat|conversation) history|conversation summarizer)\b"
     r"(?! (?:between|of|with|in|at|on|about|where|when) )",
     re.IGNORECASE,
 )
 _WANTED = re.compile(
-    r"\b(?:titles?|tags|name|topic|follow-?ups?|follow-up questions|search quer(?:y|ies)|emoji)\b",
+    r"\b(?:titles?|tags|name|topic|follow-?ups?|search quer(?:y|ies)|emoji|future context)\b",
     re.IGNORECASE,
 )
 _FORM = re.compile(
