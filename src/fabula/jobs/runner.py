@@ -513,7 +513,9 @@ class JobRun:
             stop=self._stop,
         )
         self._progress.save_result(item.source, imported.counts)
-        self._progress.end(Outcome(item.source, "replaced", entry.id, entry.title))
+        self._progress.end(
+            Outcome(item.source, "replaced", entry.id, entry.title, warnings=imported.remarks)
+        )
         # The build begins the item once more; where nothing is to be built, it stays as it is.
         if not options["graph"]:
             return ()
