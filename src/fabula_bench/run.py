@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from fabula.config.model_factory import ModelFactory
-from fabula.errors import BadReply, BudgetSpent, ReplyPending
+from fabula.errors import BadReply, BudgetSpent
 from fabula.library import Fabula
 from fabula.library.collection import Collection
 from fabula.models.budget import Budget
@@ -24,7 +24,7 @@ from fabula.models.progress import Progress
 from fabula.models.usage import Usage
 from fabula.server import ProgressReport
 from fabula_bench.answering import QuestionRunner
-from fabula_bench.ingesting import count_nodes, ingest_cost, ingest_texts
+from fabula_bench.ingesting import TextsWaiting, count_nodes, ingest_cost, ingest_texts
 from fabula_bench.log import Log, lock_folder
 from fabula_bench.model import BenchQuestion, DataSet
 from fabula_bench.plan import BenchRun, TestedSystem, limit_questions, plan_systems, read_data
@@ -117,7 +117,7 @@ class _Runner:
             for system in self.systems:
                 try:
                     self._run_system(system, budget)
-                except ReplyPending as error:
+                except TextsWaiting as error:
                     # The graphs of the others are sent as well, and not when this one is done.
                     done.waiting.append(f"{system.name}: {error.message}")
                 self.record.write()
