@@ -19,9 +19,12 @@ class DryRun:
 
     Attributes:
         dimensions: Those of the collection's embeddings, for a question; 0 for those at hand.
+        saves: Whether placeholders' replies are saved as a model's are, so that what is asked twice
+            is counted once. The cache of the settings must then be one of this dry run's own.
     """
 
     dimensions: int = 0
+    saves: bool = False
 
 
 class PlaceholderChat:
