@@ -71,6 +71,9 @@ def command(
     from fabula.load.folders import describe_parts
 
     notice_offline(settings)
+    for path in map(Path, () if as_one else paths):
+        if path.is_dir() and (hint := describe_parts(path, find([path]).files)):
+            echo(hint, err=True)
 
     def ingest(collection: Collection, /, **options: Unpack[BuildOptions]) -> Sequence[Outcome]:
         options["rebuild"] = rebuild
@@ -86,6 +89,3 @@ def command(
         nothing="No files found",
         can_compare=is_local and settings.preset in ("fabula", "published"),
     )
-    for path in map(Path, () if as_one else paths):
-        if path.is_dir() and (hint := describe_parts(path, find([path]).files)):
-            echo(hint, err=True)
