@@ -445,6 +445,8 @@ class JobRun:
             item.source: document_source(self._services.uploads, collection.name, item)
             for item in waiting
         }
+        if onto := self._job.options.get("onto"):
+            return collection.append_sources(onto, [*sources.values()], **options)
         try:
             return ingest([*sources.values()])
         except FabulaError:
@@ -511,7 +513,9 @@ class JobRun:
             stop=self._stop,
         )
         self._progress.save_result(item.source, imported.counts)
-        self._progress.end(Outcome(item.source, "replaced", entry.id, entry.title))
+        self._progress.end(
+            Outcome(item.source, "replaced", entry.id, entry.title, warnings=imported.remarks)
+        )
         # The build begins the item once more; where nothing is to be built, it stays as it is.
         if not options["graph"]:
             return ()

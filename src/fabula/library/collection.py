@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from fabula.store import Store
     from fabula.store.integrity import CheckFindings
     from fabula.store.user_query import QueryTable
+    from fabula.text.document import Document
 
 LOG = logging.getLogger("fabula")
 
@@ -286,6 +287,57 @@ class Collection:
     ) -> list[Outcome]:
         """Do what `ingest` does, for documents that a program reads in its own way."""
         return self._run(graphs, **options).ingest(sources)
+
+    def append(
+        self, document: str, *paths: str | Path, name: str = "", **options: Unpack[BuildOptions]
+    ) -> list[Outcome]:
+        """Continue a document with the texts of files, one after the other, as a serial grows.
+
+        Places in its text stay what they were, and only what the new text changes is made: its
+        chunks, the summaries that they are in, its entities. A file that it was continued with
+        before changes nothing. What comes after a file that fails, fails as well.
+
+        Args:
+            document: An id, title or file.
+            *paths: As `ingest` takes them, in the order of the story.
+            name: The name of the text from standard input.
+            **options: See `BuildOptions`.
+
+        Returns:
+            One outcome per file, in order, until one was stopped or waits for batches.
+
+        Raises:
+            NotFound: There is no such document.
+        """
+        from fabula.load.sources import find_sources
+
+        limit, fetch = self.settings.max_file_mb, self.settings.fetch
+        sources = find_sources(paths, self.name, limit, name=name, fetch=fetch)
+        return self.append_sources(document, sources.read, **options)
+
+    def append_sources(
+        self, document: str, sources: Sequence[DocumentSource], **options: Unpack[BuildOptions]
+    ) -> list[Outcome]:
+        """Do what `append` does, for texts that a program reads in its own way."""
+        from fabula.library.annotating import read_text_of
+        from fabula.load.continuation import continue_source
+
+        id = self.document(document).id
+        outcomes: list[Outcome] = []
+        failed = ""
+
+        def read_known() -> Document:
+            return read_text_of(self.open_store(), self.document(id))
+
+        for source in sources:
+            whole = continue_source(source, read_known, failed)
+            [outcome] = self.ingest_sources([whole], graphs=[], **options)
+            outcomes.append(outcome)
+            if outcome.status in ("stopped", "waiting"):
+                break
+            if outcome.status == "failed":
+                failed = failed or source.name
+        return outcomes
 
     def ingest_text(
         self,

@@ -58,6 +58,7 @@ class Document:
         reading: The version of the readers: `fabula.load.version.READING_VERSION` of then.
         left_out: The characters of the file that are not in the text, by kind, as "licence".
         warnings: What was wrong with the file, in full sentences.
+        appended: The files whose texts the document was continued with, in order.
     """
 
     id: str
@@ -75,6 +76,7 @@ class Document:
     reading: int = 1
     left_out: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    appended: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Document {full_title(self.title, self.author)}: {len(self.text):,} characters>"
