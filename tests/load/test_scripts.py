@@ -212,6 +212,13 @@ def test_names_before_a_colon_are_speakers_where_they_return(tmp_path: Path) -> 
     assert len(speeches(document)) == 4
 
 
+def test_timed_text_may_have_no_divisions_and_times_on_spans(tmp_path: Path) -> None:
+    one = '<p begin="12s" end="13s">One.</p>'
+    body = f'<body>{one}<p><span begin="61s" end="62s">Two.</span></p></body>'
+    document = read(f'<tt xmlns="http://www.w3.org/ns/ttml">{body}</tt>', "key.xml", tmp_path)
+    assert places(document) == [("00:00:12", "One."), ("00:01:01", "Two.")]
+
+
 def test_a_transcript_has_a_speech_for_each_turn(tmp_path: Path) -> None:
     document = read(INTERVIEW, "talk.txt", tmp_path)
     assert speeches(document) == [
@@ -230,6 +237,7 @@ def test_a_transcript_has_a_speech_for_each_turn(tmp_path: Path) -> None:
         "Meg [00:0{n}:15]: Well.",
         "Meg: (0{n}:15)\nWell.",
         "0{n}:15 Meg: Well.",
+        "Meg: [00:0{n}:15] Well.",
     ],
 )
 def test_names_and_times_stand_in_any_order(line: str, tmp_path: Path) -> None:

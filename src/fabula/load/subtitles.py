@@ -105,11 +105,11 @@ def draft_timed_text(root: Element) -> Draft:
     }
     rate = float(attribute(root, "tickRate") or 1), float(attribute(root, "frameRate") or 30)
     cues: list[Cue] = []
-    for division in elements(root, "div"):
+    for division in (each for each in root.iter() if local_name(each) in ("body", "div")):
         offset = _clock(attribute(division, "begin"), rate)
         for paragraph in (child for child in division if local_name(child) == "p"):
             begin, end, duration = (
-                _clock(attribute(paragraph, name), rate) for name in ("begin", "end", "dur")
+                _clock(_timing(paragraph, name), rate) for name in ("begin", "end", "dur")
             )
             # They count from the beginning of the division, but not in all files.
             added = offset if begin < offset else 0.0
@@ -123,6 +123,11 @@ def draft_timed_text(root: Element) -> Draft:
         language=attribute(root, "lang"),
         left_out=+left_out,
     )
+
+
+def _timing(paragraph: Element, name: str) -> str:
+    """A time of a paragraph, or of the first within it that has one."""
+    return next(filter(None, (attribute(each, name) for each in paragraph.iter())), "")
 
 
 def _timed_pieces(element: Element) -> Iterator[str]:

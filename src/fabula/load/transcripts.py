@@ -23,7 +23,7 @@ _HEADS = (
     # [00:01:15] Ann Example: What she says.
     re.compile(rf"{_STAMP}[ ]*[-–—]?[ ]*{_NAME}:(?:[ ]+(?P<text>.*))?"),
     # Ann Example [00:01:15]: What she says.
-    re.compile(rf"{_NAME}[ ]*[\[(](?P<time>{_TIME})[\])][ ]*:?[ ]+(?P<text>\S.*)"),
+    re.compile(rf"{_NAME}[ ]*:?[ ]*[\[(](?P<time>{_TIME})[\])][ ]*:?[ ]+(?P<text>\S.*)"),
 )
 _MIN_TURNS = 3
 _MAKER = re.compile(r"(?:transcribed|transcript(?:ion)?(?: provided)?) by\b.{1,80}", re.IGNORECASE)
