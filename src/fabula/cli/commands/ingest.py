@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -13,6 +14,7 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.shared.screen import echo, notice_offline
 from fabula.config.settings import Settings
+from fabula.errors import LoadError
 
 if TYPE_CHECKING:
     from fabula.build.options import BuildOptions
@@ -71,6 +73,11 @@ def command(
     from fabula.load.folders import describe_parts
 
     notice_offline(settings)
+    for path in map(Path, () if as_one else paths):
+        # A folder that can't be searched is reported as a document that has failed.
+        with suppress(LoadError):
+            if path.is_dir() and (hint := describe_parts(path, find([path]).files)):
+                echo(hint, err=True)
 
     def ingest(collection: Collection, /, **options: Unpack[BuildOptions]) -> Sequence[Outcome]:
         options["rebuild"] = rebuild
@@ -86,6 +93,3 @@ def command(
         nothing="No files found",
         can_compare=is_local and settings.preset in ("fabula", "published"),
     )
-    for path in map(Path, () if as_one else paths):
-        if path.is_dir() and (hint := describe_parts(path, find([path]).files)):
-            echo(hint, err=True)
