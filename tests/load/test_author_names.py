@@ -14,6 +14,8 @@ from fabula.load.author_names import read_author
         ("Tupper, Martin Farquhar (1810-1889).", "Martin Farquhar Tupper"),
         ("Sample, Ben, 1580?-1626.", "Ben Sample"),  # EEBO-TCP
         ("Smith, John, fl. 1600", "John Smith"),
+        ("Grimeston, Edward.", "Edward Grimeston"),
+        ("Brown, T. E.", "T. E. Brown"),
         ("Sidney, Philip, Sir, 1554-1586.", "Sir Philip Sidney"),
         ("Joyce, James, 1882-1941", "James Joyce"),  # Oxford Text Archive
         ("Dumas, Alexandre, fils, 1824-1895", "Alexandre Dumas fils"),

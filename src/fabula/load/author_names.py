@@ -20,6 +20,8 @@ _TITLE = re.compile(
     re.IGNORECASE,
 )
 _ORDER = re.compile(r"(?:Jr|Sr|I{1,3}|IV|the (?:elder|younger)|père|fils)\.?", re.IGNORECASE)
+_FULL_STOP = re.compile(r"(?<=\w\w\w)\.$")
+"""A full stop that ends an entry, and no initial."""
 MAX_WORDS = 5
 """Of a first name with all that belongs to it."""
 
@@ -41,4 +43,4 @@ def read_author(printed: str) -> str:
         return name
     if len(first[0].split()) > MAX_WORDS or len(surname.split()) > MAX_WORDS:
         return name
-    return " ".join((*titles, first[0], surname, *endings))
+    return " ".join((*titles, _FULL_STOP.sub("", first[0]), surname, *endings))

@@ -211,13 +211,19 @@ def _add_writing(server: MCPServer, access: _Access) -> None:
         ],
         collection: CollectionName,
         title: str = "",
+        continues: Annotated[
+            str, Field(description="a document that the text goes on from; it becomes part of it")
+        ] = "",
     ) -> BegunJob:
         """Add a text as a document. A background job builds its graphs: see `show_job`."""
         caller = access.caller(context)
         access.require(caller, "write")
         target = access.state.collection(collection, caller)
         item = text_item(access.state.uploads, text, source, title=title)
-        job = begin_ingest(access.state.jobs, caller, target, [item], IngestOptions())
+        choice = IngestOptions()
+        if continues:
+            choice = IngestOptions((), onto=target.document(continues).id)
+        job = begin_ingest(access.state.jobs, caller, target, [item], choice)
         return BegunJob(id=job.id, state=job.state)
 
 
