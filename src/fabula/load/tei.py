@@ -14,11 +14,7 @@ from fabula.load.blocks import Block, Draft
 from fabula.load.chapters import is_chapter_line, numeral_line
 from fabula.load.clean import one_line
 from fabula.load.headings import confirm
-<<<<<<< HEAD
-from fabula.load.locators import MARK, line_mark, page_mark
-=======
-from fabula.load.locators import SPEAKER_MARK, line_mark, page_mark
->>>>>>> main
+from fabula.load.locators import MARK, SPEAKER_MARK, line_mark, page_mark
 from fabula.load.markup import BREAK, Kind, TextRules, attribute, elements, local_name, read_blocks
 from fabula.load.wrap import rejoin
 
