@@ -14,7 +14,7 @@ from fabula.load.blocks import Block, Draft
 from fabula.load.chapters import is_chapter_line, numeral_line
 from fabula.load.clean import one_line
 from fabula.load.headings import confirm
-from fabula.load.locators import MARK, SPEAKER_MARK, line_mark, page_mark
+from fabula.load.locators import SPEAKER_MARK, line_mark, page_mark
 from fabula.load.markup import BREAK, Kind, TextRules, attribute, elements, local_name, read_blocks
 from fabula.load.wrap import rejoin
 
@@ -101,9 +101,10 @@ _NUMBERED = frozenset(
 _BETWEEN_HEADS = frozenset(("cb", "fw", "lb", "milestone", "pb"))
 """What may stand between the number and the title of a division."""
 _PAGE_PREFIX = re.compile(r"(?:pp?|pag|page|seite|s)\b[. ]*(?=\w)|[\[\](){}]", re.IGNORECASE)
+_PAGE_MARK, _LINE_MARK = (make("#").replace("#", r"[^\n]+?") for make in (page_mark, line_mark))
 _OVER_PAGE = re.compile(
-    rf"([-¬\u00ad\u2010\u2e17])((?:\s|{BREAK}|{MARK.pattern.replace('(', '(?:', 1)})*"
-    rf"{MARK.pattern.replace('(', '(?:', 1)}(?:\s|{BREAK})*)(\w+)"
+    rf"([-¬\u00ad\u2010\u2e17])((?:[ \t{BREAK}]|{_LINE_MARK})*"
+    rf"{_PAGE_MARK}(?:[ \t{BREAK}]|{_LINE_MARK})*)(\w+)"
 )
 """A word over the end of a page: its hyphen, the marks of the page and line, and its second part.
 
