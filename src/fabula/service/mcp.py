@@ -97,24 +97,28 @@ def over_http(server: MCPServer) -> Starlette:
 class _Server(MCPServer):
     """A server that takes null for an argument that is left out, and refuses unknown arguments.
 
-    Many clients send null for each option, and "" where one of several words is to be chosen. The
-    library ignores unknown arguments, and a question would be asked without what was meant by it:
-    with a misspelled `until`, of all the book.
+    Many clients send null or "" for each option that is left out. The library ignores unknown
+    arguments, and a question would be asked without what was meant by it: with a misspelled
+    `until`, of all the book.
     """
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> Any:
         """Call a tool. Raises ToolError for an argument that it does not have or take."""
-        schemas = {tool.name: tool.input_schema for tool in await self.list_tools()}
-        known = schemas.get(name, {}).get("properties", arguments)
+        tool = next((each for each in await self.list_tools() if each.name == name), None)
+        schema = tool.input_schema if tool else {}
+        known = schema.get("properties", arguments)
         if unknown := [each for each in arguments if each not in known]:
             hint = did_you_mean(unknown[0], known, f"There are: {', '.join(known)}.")
             raise ToolError(f"{name} has no argument {quote_name(unknown[0])}. {hint}")
+        # In a tool that changes something, "" may empty what is there.
+        is_read = tool and tool.annotations and tool.annotations.read_only_hint
+        nothing = (None, "") if is_read else (None,)
         given = {
             key: value
             for key, value in arguments.items()
-            if value is not None and not (value == "" and "enum" in known[key])
+            if key in schema.get("required", ()) or value not in nothing
         }
         try:
             return await super().call_tool(name, given, context)
