@@ -58,6 +58,7 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
         edition=fields.get("edition", ""),
         left_out={"front matter": front.left_out} if front.left_out else {},
         warnings=decoded.warnings,
+        metadata=front.others,
     )
 
 

@@ -125,6 +125,7 @@ def draft(root: Element, source: str = "") -> Draft:
         edition=header.edition,
         left_out=dict(left_out + edition.removed),
         warnings=tuple(_not_included(source, href) for href in dict.fromkeys(included)),
+        metadata=header.metadata,
     )
 
 

@@ -211,10 +211,10 @@ def _print_markdown(answer: Answer, app: App, collection: Collection) -> None:
 
 def _notice_place(query: Query, collection: Collection) -> None:
     """Say what was understood by the place up to which the reader has read."""
-    if volumes := collection.read_volumes(query.until, query.document):
+    if volumes := collection.read_volumes(query.until, query.only_document):
         echo(f"Only what is read is used: {volumes}.", err=True)
     elif query.until:
-        place = collection.reading_place(query.until, query.document)
+        place = collection.reading_place(query.until, query.only_document)
         echo(f"Only what is read {place} of {place.document.title} is used.", err=True)
 
 

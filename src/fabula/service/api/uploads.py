@@ -31,6 +31,10 @@ GRAPHS = (
 )
 Graphs = Annotated[list[str] | None, Query(description=GRAPHS)]
 Batch = Annotated[bool, Query(description="ask models by batches: half the price, within a day")]
+Meta = Annotated[
+    tuple[Annotated[str, Field(max_length=4000)], ...],
+    Query(max_length=100, description="a field of all documents as name=value; may be repeated"),
+]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
@@ -109,6 +113,7 @@ async def add_documents(
     graphs: Graphs = None,
     rebuild: bool = False,
     batch: Batch = False,
+    meta: Meta = (),
     dry_run: bool = False,
     key: Key = None,
 ) -> Response:
@@ -120,7 +125,7 @@ async def add_documents(
     need not send them again.
     """
     items, uploads, body_graphs = await _receive(request, state, caller)
-    choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild, batch)
+    choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild, batch, meta)
     idempotency = Idempotency.of(key, caller, request.url.path, repr((items, choice)))
 
     def answer() -> Response:

@@ -181,7 +181,7 @@ def describe(
     given = {"title": title, "author": author, "published": published}
     try:
         state.run_operation(
-            caller, find_operation("rename"), collection, {"document": entry.id, **given}
+            caller, find_operation("edit"), collection, {"document": entry.id, **given}
         )
     except BadValue as error:
         values = _document_values(collection, entry.id, caller)
