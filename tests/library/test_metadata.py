@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,9 @@ from fabula.ask.where import read_condition
 from fabula.errors import BadValue, NotFound
 from fabula.graph.hits import Filters
 from fabula.library.collection import Collection
-from fabula.operations.documents import edit_document, list_fields
+from fabula.operations.documents import EditedDocument, edit_document, list_fields
 from fabula.server import Address
-from fabula.text.metadata import GivenMetadata, read_assignments, read_table
+from fabula.text.metadata import GivenMetadata, list_assignments, read_assignments, read_table
 from offline import offline_app
 
 BOOKS = {
@@ -43,11 +44,16 @@ def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         books.ingest(folder, metadata=given)
         other = app.collection("other")
         other.ingest_text("The captain of others.", source="o.txt", title="Foreign")
-        edit_document(other, "Foreign", meta=["secret_field=secret value", "genre=gothic"])
+        edit(other, "Foreign", "secret_field=secret value", "genre=gothic")
         yield books
 
 
-def titles(books: Collection, where: str, mode: str = "hybrid", **options: object) -> set[str]:
+def edit(books: Collection, title: str, *meta: str) -> EditedDocument:
+    edited: EditedDocument = edit_document(books, title, meta=meta)
+    return edited
+
+
+def titles(books: Collection, where: str, mode: str = "hybrid", **options: Any) -> set[str]:
     return {hit.title for hit in books.retrieve(QUESTION, where=where, mode=mode, k=20, **options)}
 
 
@@ -114,13 +120,15 @@ def test_several_documents_can_be_named(books: Collection) -> None:
 
 
 def test_what_is_edited_is_seen_by_the_next_question(books: Collection) -> None:
-    edit_document(books, "The Whale", meta=["mood=dark"])
+    edit(books, "The Whale", "mood=dark")
     assert titles(books, "mood = dark") == {"The Whale"}
-    edited = edit_document(books, "The Carol", meta=["mood=dark", "shelf="])
+    edited = edit(books, "The Carol", "mood=dark", "shelf=")
     assert "shelf" not in edited.metadata
     assert titles(books, "mood = dark") == {"The Whale", "The Carol"}
-    edit_document(books, "The Carol", meta={"shelf": "A", "mood": None})
-    edit_document(books, "The Whale", meta=["mood="])
+    by_name = {"shelf": "A", "mood": None}
+    edit(books, "The Carol", *list_assignments(by_name))
+    edit(books, "The Whale", "mood=")
+    assert "mood" not in books.document("The Carol").metadata
 
 
 def test_a_document_is_switched_off_and_on_again(books: Collection) -> None:
@@ -139,7 +147,8 @@ def test_another_version_keeps_what_was_edited_and_takes_what_the_file_changes(
     head = "---\ntitle: The Tale\ngenre: fable\nmoral: none\n---\n"
     file.write_text(f"{head}The fox saw the grapes.")
     books.ingest(file)
-    edit_document(books, "The Tale", meta=["genre=satire", "rating=5"], questions="off")
+    edit(books, "The Tale", "genre=satire", "rating=5")
+    edit_document(books, "The Tale", questions="off")
     books.ingest(file)
     assert books.document("The Tale").metadata == {"genre": "satire", "moral": "none", "rating": 5}
     file.write_text(f"{head.replace('none', 'sour')}The fox saw the grapes and left.")
@@ -155,23 +164,23 @@ HOSTILE = ["x' OR 1=1 //", "}) DETACH DELETE n //", "$collection", "`meta_genre`
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_names_and_values_are_never_part_of_a_statement(books: Collection, text: str) -> None:
-    edit_document(books, "Castle", meta=[f"odd={text}"])
+    edit(books, "Castle", f"odd={text}")
     assert books.document("Castle").metadata["odd"] == text
     quoted = f'"{text}"' if "'" in text else f"'{text}'"
     if not {"'", '"'} <= set(text):
         assert titles(books, f"odd = {quoted}") == {"Castle"}
     with pytest.raises(BadValue, match="can't be the name of a field"):
-        edit_document(books, "Castle", meta=[f"{text}x=1"])
+        edit(books, "Castle", f"{text}x=1")
     with pytest.raises(BadValue, match="can't be read"):
         titles(books, f"{text} = 1")
-    edit_document(books, "Castle", meta=["odd="])
+    edit(books, "Castle", "odd=")
 
 
 def test_nothing_of_another_collection_is_told(books: Collection) -> None:
     with pytest.raises(BadValue) as refused:
         titles(books, "secret_fiel = 1")
     assert "secret_field" not in str(refused.value)
-    with pytest.raises(BadValue, match="has a field 'gnre'. Did you mean genre"):
+    with pytest.raises(BadValue, match="Did you mean genre"):
         titles(books, "gnre = gothic")
     assert titles(books, "genre = gothic") == {"Castle"}
 

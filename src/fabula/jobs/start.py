@@ -44,8 +44,8 @@ class IngestOptions:
     def options(self) -> dict[str, object]:
         """Return the options of the job."""
         graphs = self.graphs and list(self.graphs)
-        shared = {"graphs": graphs, "rebuild": self.rebuild, "batch": self.batch}
-        return shared | ({"meta": list(self.meta)} if self.meta else {})
+        meta = {"meta": list(self.meta)} if self.meta else {}
+        return {"graphs": graphs, "rebuild": self.rebuild, "batch": self.batch, **meta}
 
 
 def text_item(uploads: Uploads, text: str, source: str, **metadata: str) -> Item:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import PurePath
+from typing import Any
 
 from fabula.errors import BadValue
 from fabula.text.folding import fold_name
@@ -107,8 +108,8 @@ def check_value(name: str, value: object) -> Value:
     return texts if len(texts) > 1 else "".join(texts)
 
 
-def list_assignments(given: object) -> object:
-    """Return fields that are given by name, as in JSON, as a list of name=value."""
+def list_assignments(given: Any) -> Any:
+    """Return fields by name, as JSON and a document have them, as a list of name=value."""
     if isinstance(given, str):
         return [given]
     if not isinstance(given, Mapping):
@@ -116,9 +117,11 @@ def list_assignments(given: object) -> object:
     listed = []
     for name, value in given.items():
         for item in value if isinstance(value, list | tuple) else [value]:
-            # In quotes a text stays one that looks like a number.
-            typed = f'"{item}"' if item and isinstance(item, str) else item
-            listed.append(f"{name}={'' if typed is None else typed}")
+            typed = "" if item is None else item
+            # In quotes a text that looks like a number stays one.
+            if isinstance(typed, str) and read_typed(typed) != typed:
+                typed = f'"{typed}"'
+            listed.append(f"{name}={typed}")
     return listed
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.errors import DataError, LoadError
 from fabula.load import SUFFIXES, load
 from fabula.load.clean import one_line
+from fabula.text.metadata import state_metadata
 from fabula_bench.data.files import Files, Release
 from fabula_bench.data.texts import text
 from fabula_bench.model import BenchQuestion, GoldTriple, Text
@@ -20,7 +22,8 @@ RELEASE = Release(
     'It is a file that you write, a line a question: {"document": "book.txt", "question": "...", '
     '"answers": ["..."], "options": ["...", "..."]}; documents are files beside it, or texts. A '
     'line of {"document": "book.txt", "triples": [["Fred", "nephew of", "Scrooge"]]} says what '
-    'facts a graph should have; one of {"document": "book.txt"} only adds the document.',
+    'facts a graph should have; one of {"document": "book.txt"} only adds the document. '
+    '"metadata": {"genre": "gothic"} describes the document, beside what its file states.',
 )
 _MAX_BYTES = 200_000_000
 _LONGEST_PATH = 1000
@@ -43,6 +46,7 @@ class _Line(BaseModel):
     answers: list[str] = []
     options: list[str] = []
     triples: list[tuple[Names, Names, Names]] = []
+    metadata: dict[str, str | int | float | list[str]] = {}
 
 
 def read(files: Files, part: str) -> tuple[list[Text], list[BenchQuestion]]:
@@ -53,6 +57,10 @@ def read(files: Files, part: str) -> tuple[list[Text], list[BenchQuestion]]:
     for number, (place, line) in enumerate(files.lines(name, _Line), 1):
         if line.document not in texts:
             texts[line.document] = _text(files, line.document, place)
+        if line.metadata:
+            known = texts[line.document]
+            fields = {**known.metadata, **state_metadata(line.metadata)}
+            texts[line.document] = replace(known, metadata=fields)
         if line.question or line.triples:
             questions.append(_question(line, f"{part}-{number}", texts[line.document].id, place))
         elif line.answers or line.options:
@@ -69,7 +77,8 @@ def _text(files: Files, path_or_text: str, place: str) -> Text:
     except LoadError as error:
         raise DataError(f"{place}: {error}") from error
     files.content(path_or_text)
-    return Text(path_or_text, document.title, document.author, document.language, document.text)
+    described = (document.title, document.author, document.language)
+    return Text(path_or_text, *described, document.text, document.metadata)
 
 
 def _is_path(text: str) -> bool:
