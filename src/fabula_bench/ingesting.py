@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from fabula.build.outcome import Outcome, SilentListener
-from fabula.errors import ReplyPending
+from fabula.errors import FabulaError
 from fabula.graph.entries import Entry
 from fabula.library.collection import Collection
 from fabula.load import read_text
@@ -18,6 +18,10 @@ from fabula.models.usage import Usage, sum_usage
 from fabula.text.document import Document
 from fabula_bench.model import Text
 from fabula_bench.plan import TestedSystem
+
+
+class TextsWaiting(FabulaError):
+    """The replies for some texts come by batches that have not ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ def ingest_texts(
     one text are raised, as `ingest` does. With `batch`, models are asked by batches.
 
     Raises:
-        ReplyPending: Texts wait for batches.
+        TextsWaiting: Texts wait for batches.
     """
     sources = []
     for text in texts:
@@ -51,7 +55,7 @@ def ingest_texts(
         sources.append(DocumentSource(_source(set, text), read))
     outcomes = collection.ingest_sources(sources, batch=batch, listener=_Reporter(report))
     if waiting := sum(outcome.status == "waiting" for outcome in outcomes):
-        raise ReplyPending(f"{waiting:,} of {len(texts):,} texts wait for batches.")
+        raise TextsWaiting(f"{waiting:,} of {len(texts):,} texts wait for batches.")
     return {
         text.id: outcome.document
         for text, outcome in zip(texts, outcomes, strict=True)
@@ -77,7 +81,7 @@ def count_nodes(collection: Collection, set: str, texts: Sequence[Text]) -> dict
     """Return how many nodes of each kind the graphs of these texts have together."""
     counts: Counter[str] = Counter()
     for entry in _entries(collection, set, texts):
-        counts.update(collection.store.count_kinds(collection.name, entry.id))
+        counts.update(collection.open_store().count_kinds(collection.name, entry.id))
     return dict(sorted(counts.items()))
 
 

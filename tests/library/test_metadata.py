@@ -156,7 +156,7 @@ def test_another_version_keeps_what_was_edited_and_takes_what_the_file_changes(
     entry = books.document("The Tale")
     assert entry.metadata == {"genre": "satire", "moral": "sour", "rating": 5}
     assert entry.is_off
-    books.store.remove(books.name, entry.id)
+    books.open_store().remove(books.name, entry.id)
 
 
 HOSTILE = ["x' OR 1=1 //", "}) DETACH DELETE n //", "$collection", "`meta_genre`", "\\", "%", "'\""]
@@ -195,16 +195,16 @@ def test_a_reader_with_a_place_stays_there(books: Collection) -> None:
 
 def test_what_is_chosen_is_looked_up_once_until_the_collection_changes(books: Collection) -> None:
     steps = read_condition("genre = gothic")
-    first = books.store.find_chosen("default", steps)
-    second = books.store.find_chosen("default", steps)
-    assert (first, second) == (second, books.store.find_chosen("default", steps))
-    assert books.store.find_chosen("default", steps) is second
-    assert books.store.find_chosen("other", steps)[0] != first[0]
+    first = books.open_store().find_chosen("default", steps)
+    second = books.open_store().find_chosen("default", steps)
+    assert (first, second) == (second, books.open_store().find_chosen("default", steps))
+    assert books.open_store().find_chosen("default", steps) is second
+    assert books.open_store().find_chosen("other", steps)[0] != first[0]
     [entry] = [each for each in books.documents() if each.title == "Castle"]
     filters = Filters("default", documents=(entry.id,))
     assert {
         row["id"]
-        for row in books.store.read(
+        for row in books.open_store().read(
             "MATCH (n:Chunk) WHERE n.document >= $first_document AND n.document <= $last_document "
             "RETURN DISTINCT n.document AS id",
             filters,

@@ -48,6 +48,8 @@ class Entry:
     """Whether questions to the collection leave it out."""
     stated: Metadata = field(default_factory=dict)
     """The fields that its file stated last, where it was read to be ingested again."""
+    appended: tuple[str, ...] = ()
+    """The files whose texts it was continued with, in order."""
 
     def __repr__(self) -> str:
         title = full_title(self.title, self.author)

@@ -164,8 +164,8 @@ def find_documents(
 
     search = {"collection": collection.name, "words": fold_name(words)}
     place = {"language": language, "order": order, "skip": first, "limit": limit}
-    rows = collection.store.entry_rows("core/find_document_page", {**search, **place})
-    counts = collection.store.rows("core/count_document_page", **search)
+    rows = collection.open_store().entry_rows("core/find_document_page", {**search, **place})
+    counts = collection.open_store().rows("core/count_document_page", **search)
     by_language = {row["language"]: (row["documents"], row["fitting"]) for row in counts}
     return [read_entry(row) for row in rows], by_language
 
@@ -252,7 +252,9 @@ def _name_stale(stale: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]
 def _read_again(collection: Collection, entry: Entry) -> str:
     from fabula.operations.rereading import describe_rereading
 
-    return describe_rereading(collection.store, entry, collection.settings.max_file_mb * 1_000_000)
+    return describe_rereading(
+        collection.open_store(), entry, collection.settings.max_file_mb * 1_000_000
+    )
 
 
 # Showing
@@ -432,12 +434,12 @@ def show_document(
     entry = collection.document(document)
     shown = _public_entry(entry) if for_visitor else entry
     cost = collection.settings.cost(shown.usage)
-    gaps = {} if for_visitor else collection.store.gaps(collection.name, entry.id)
+    gaps = {} if for_visitor else collection.open_store().gaps(collection.name, entry.id)
     own: dict[str, Any] = {
         "outdated_reading": entry.reading < READING_VERSION,
         "money": cost.money,
         "unpriced": tuple(cost.unpriced),
-        "layers": tuple(collection.store.layers(collection.name, entry.id)),
+        "layers": tuple(collection.open_store().layers(collection.name, entry.id)),
         "stale": {} if for_visitor else _name_stale(collection.stale(entry)),
         "missing": {name: tuple(found) for name, found in gaps.items()},
     }
@@ -543,9 +545,9 @@ def edit_document(
     entry = collection.document(document)
     has_changed = True
     if changes:
-        has_changed = collection.store.set_metadata(entry, changes)
+        has_changed = collection.open_store().set_metadata(entry, changes)
     if questions and has_changed:
-        has_changed = collection.store.switch_document(entry, is_off=questions == "off")
+        has_changed = collection.open_store().switch_document(entry, is_off=questions == "off")
     if not has_changed:
         raise NotFound(f"The document {quote_name(entry.id)} has been removed.")
     now = collection.document(entry.id)
@@ -600,7 +602,7 @@ def list_fields(
 
     A question is restricted by them, as in `--where "genre = gothic"`.
     """
-    found = collection.store.find_fields(collection.name, values)
+    found = collection.open_store().find_fields(collection.name, values)
     rows = [
         MetadataField(
             row["name"].removeprefix(PREFIX),
@@ -689,7 +691,7 @@ def remove_document(
         NotFound: There is no such document.
     """
     entry = collection.document(document)
-    layers = collection.store.layers(collection.name, entry.id)
+    layers = collection.open_store().layers(collection.name, entry.id)
     own = [each for each in collection.decisions() if each.document == entry.id]
     removed = RemovedDocument(
         entry.id,
@@ -702,7 +704,7 @@ def remove_document(
         dry_run,
     )
     if not dry_run:
-        collection.store.remove(collection.name, entry.id)
+        collection.open_store().remove(collection.name, entry.id)
     return removed
 
 
@@ -797,7 +799,7 @@ def drop_graph(
             "whole document."
         )
     entries = [collection.document(document)] if document else list(collection.documents())
-    installed, store = graphs(), collection.store
+    installed, store = graphs(), collection.open_store()
     of_collection = store.collection_parts(collection.name)
     built = {name for entry in entries for name in entry.graphs}
     if graph not in {*installed, *of_collection, *built}:

@@ -42,6 +42,7 @@ def read_entry(row: Mapping[str, Any]) -> Entry:
     own = {
         "left_out": json.loads(document.pop("left_out")),
         "warnings": tuple(document.pop("warnings")),
+        "appended": tuple(document.pop("appended")),
         "metadata": from_pairs(document.pop("metadata")),
         "stated": json.loads(document.pop("stated", "{}")),
     }

@@ -208,4 +208,4 @@ def test_no_stand_in_is_refused_by_who_reads_it(text: BuildText, knobs: dict[str
 
 def test_a_prompt_without_a_stand_in_can_not_be_expected() -> None:
     with pytest.raises(ModelError, match="without --dry-run"):
-        PlaceholderChat("any").complete(Prompt("", "Who?", 10, 0.0))
+        PlaceholderChat().complete(Prompt("", "Who?", 10, 0.0))

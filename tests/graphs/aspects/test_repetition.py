@@ -106,7 +106,7 @@ class Detecting(SmallModels):
     def chat(self, role: Role, step: str) -> Any:
         if step != "aspects":
             return super().chat(role, step)
-        detector = Detector(PlaceholderChat("any"), self.hidden, self.until)
+        detector = Detector(PlaceholderChat(), self.hidden, self.until)
         detector.asked = self.asked
         return CountedChat(detector, self.meter, step, "any")  # type: ignore[arg-type]
 

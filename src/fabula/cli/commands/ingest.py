@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, Unpack
 
 import click
@@ -30,6 +31,7 @@ MAX_NAMED = 5
         "ingest book.epub",
         "ingest novels/ --dry-run",
         "ingest novels/ --max-calls 5000",
+        "ingest scenes/ --as-one",
         "ingest - --name tale.md < tale.md",
         "ingest novels/ --workers 4",
         "ingest novels/ --meta genre=gothic --meta-csv corpus.csv",
@@ -46,6 +48,11 @@ MAX_NAMED = 5
     type=click.File(encoding="utf-8-sig"),
     help="a table of fields, with a row for each document, by its file or title",
 )
+@click.option(
+    "--as-one",
+    is_flag=True,
+    help="one document of all files of a folder, as its chapters or scenes",
+)
 @work_flags(*BUILD_FLAGS)
 @settings_flags(*GRAPH, *BUILDING)
 def command(
@@ -54,14 +61,16 @@ def command(
     name: str,
     meta: tuple[str, ...],
     meta_csv: TextIO | None,
+    as_one: bool,
     flags: BuildFlags,
     settings: Settings,
 ) -> None:
     """Build graphs of PATHS: files, folders, zip archives, an https address, or - for standard
     input.
 
-    Fabula reads text, Markdown, HTML, EPUB, PDF, DOCX, ODT, RTF, FB2 and TEI. Other files in a
-    folder are listed and skipped.
+    Fabula reads text, Markdown, HTML, EPUB, PDF, DOCX, ODT, RTF, FB2, TEI, screenplays (Fountain,
+    Final Draft), subtitles (SRT, WebVTT, TTML) and transcripts. Other files in a folder are listed
+    and skipped.
 
     --meta and --meta-csv add metadata, by which questions are restricted (`fabula query --where`).
     They need no new build, so that a file may be given again with others.
@@ -76,12 +85,15 @@ def command(
     With --batch, models are asked by batches, at half the price, which may take up to a day each.
     The command ends with exit code 75 while documents wait; run it again, or let it --wait.
     """
+    from fabula.load import find
+    from fabula.load.folders import describe_parts
+
     notice_offline(settings)
     given = GivenMetadata(read_assignments(meta), read_table(meta_csv.read()) if meta_csv else {})
 
     def ingest(collection: Collection, /, **options: Unpack[BuildOptions]) -> Sequence[Outcome]:
         options |= {"rebuild": rebuild, "metadata": given}
-        outcomes = collection.ingest(*paths, name=name, **options)
+        outcomes = collection.ingest(*paths, name=name, as_one=as_one, **options)
         used = {given.find_row(each.source, each.title) for each in outcomes}
         if unused := sorted(given.rows.keys() - used):
             names = ", ".join(unused[:MAX_NAMED])
@@ -98,3 +110,6 @@ def command(
         nothing="No files found",
         can_compare=is_local and settings.preset in ("fabula", "published"),
     )
+    for path in map(Path, () if as_one else paths):
+        if path.is_dir() and (hint := describe_parts(path, find([path]).files)):
+            echo(hint, err=True)
