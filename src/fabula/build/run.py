@@ -55,6 +55,7 @@ from fabula.store import Store
 from fabula.store.locks import ProcessLock
 from fabula.text.chunk import section_namer
 from fabula.text.document import Document
+from fabula.text.metadata import CHANGEABLE, GivenMetadata
 
 if TYPE_CHECKING:
     from fabula.build.cluster import WorkerCluster
@@ -223,6 +224,7 @@ class BuildRun:
     stop: Stop = field(default_factory=Stop)
     batch: BatchOptions | None = None
     estimate: BatchEstimate | None = None
+    metadata: GivenMetadata = field(default_factory=GivenMetadata)
     cluster: WorkerCluster | None = None
     _text_locks: dict[str, threading.Lock] = field(default_factory=dict)
     """A lock for each text: of equal texts in one run the first comes in, the others are it."""
@@ -450,6 +452,8 @@ class BuildRun:
             work.begun.phases.enter(READ_FILE)
             document = work.begun.document = work.steps.read(source, work.job)
         outcome = self._ingest_once(document, work)
+        if not self.dry and outcome.status != "waiting":
+            self._describe(outcome.document, document)
         return replace(outcome, left_out=document.left_out, warnings=document.warnings)
 
     def _ingest_once(self, document: Document, work: _Work) -> Outcome:
@@ -482,6 +486,26 @@ class BuildRun:
         # A plan is made under the lock: whoever held it before may just have made the document.
         plan = partial(work.planner.plan_document, document)
         return self._under_lock(names, document.id, document.source, plan, work)
+
+    def _describe(self, id: str, document: Document) -> None:
+        """Give a document the fields that its file states anew, and those that were given.
+
+        What people have changed stays until the file says something else than it said before.
+        """
+        given = self.metadata.of(document.source, document.title)
+        if not (given or document.metadata):
+            return
+        for entry in self.store.find_same(self.collection, [id]):
+            stated, before = document.metadata, entry.stated
+            new = {name: stated[name] for name in stated if stated[name] != before.get(name)}
+            own = {name: getattr(entry, name) for name in CHANGEABLE}
+            changes = {
+                name: value
+                for name, value in {**new, **given}.items()
+                if value != {**entry.metadata, **own}.get(name, "")
+            }
+            if changes or stated != before:
+                self.store.set_metadata(entry, changes, stated=stated)
 
     def _update_structure(self, document: Document, entry: Entry | None) -> None:
         """Give a document new sections, pages and edition, from which nothing is built."""

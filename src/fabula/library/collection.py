@@ -628,7 +628,7 @@ class Collection:
         is one in its text.
 
         Raises:
-            NotFound: Several documents have the name, or too many would be searched.
+            NotFound: Several documents have the name.
         """
         if document or not place or self.place:
             return None
@@ -741,8 +741,8 @@ class Collection:
         stop: Stop | None = None,
     ) -> tuple[RetrievalResult, Filters]:
         """Return all that was found for a question, and where was looked; see `retrieve`."""
-        read, filters = self._aim(query, stop)
-        models, meter, path = self._asking(stop), meter or Meter(), path or Trace()
+        read, filters, space = self._aim(query, stop)
+        models, meter, path = self._asking(space, stop), meter or Meter(), path or Trace()
         result = answering.find(query, filters, read.open_store(), models, meter, path)
         if not result.hits:
             self._explain_nothing_found(query, filters)
@@ -759,8 +759,8 @@ class Collection:
     ) -> list[Passage]:
         """Return what an answer is given to read, numbered as it cites it; see `retrieve`."""
         query = self.make_query(question, options)
-        read, filters = self._aim(query, stop)
-        models, meter, path = self._asking(stop), meter or Meter(), path or Trace()
+        read, filters, space = self._aim(query, stop)
+        models, meter, path = self._asking(space, stop), meter or Meter(), path or Trace()
         context = answering.read(query, filters, read.open_store(), models, meter, path)
         if not context:
             self._explain_nothing_found(query, filters)
@@ -794,7 +794,7 @@ class Collection:
         """
         query = self.make_query(question, options)
         stop = stop or Stop()
-        read, filters = self._aim(query, stop)
+        read, filters, space = self._aim(query, stop)
         turns = known_turns(history, QuestionScope.of(filters, read.place))
         kept: str | None = None
         title = ""
@@ -804,7 +804,7 @@ class Collection:
             query,
             filters,
             read.open_store(),
-            self._asking(stop),
+            self._asking(space, stop),
             meter or Meter(),
             path or Trace(),
             history=latest_turns([each.turn for each in turns], self.settings.history_tokens),
@@ -830,7 +830,7 @@ class Collection:
         from fabula.library.volumes import MIN_VOLUMES
 
         # The last two results: what `document_of_follow_up` says, and the title if added here.
-        if filters.document or filters.volumes:
+        if filters.is_part:
             return query, filters, None, ""  # the reader said where to look
         kept = document_of_follow_up(query.question, turns)
         if kept is None or self.open_store().count(self.name, MIN_VOLUMES)[0] < MIN_VOLUMES:
@@ -842,7 +842,7 @@ class Collection:
         entry = next((entry for entry in named if entry.id == kept), None)
         if entry is None:
             return query, filters, None, ""
-        query = replace(query, document=entry.id)
+        query = replace(query, document=(entry.id,))
         return query, self._aim(query)[1], kept, entry.title
 
     def expect_query(
@@ -866,9 +866,8 @@ class Collection:
         from fabula.models.placeholders import DryRun
 
         query = self.make_query(question, options)
-        read, filters = self._aim(query)
-        space = self.space()
-        models = self._asking(None, DryRun(space.dimensions if space else 0))
+        read, filters, space = self._aim(query)
+        models = self._asking(space, None, DryRun(space.dimensions if space else 0))
         stream = answering.answer(query, filters, read.open_store(), models, Meter(), Trace())
         if not stream.hits:
             self._explain_nothing_found(query, filters)
@@ -938,10 +937,11 @@ class Collection:
 
     # Inside
 
-    def _asking(self, stop: Stop | None, dry_run: DryRun | None = None) -> ModelFactory:
+    def _asking(
+        self, space: Space | None, stop: Stop | None, dry_run: DryRun | None = None
+    ) -> ModelFactory:
         """Return the models for one question, which is embedded as the collection was."""
-        # The collection may be given other vectors at any time, so this is read each time.
-        space, settings = self.space(), self.models.settings
+        settings = self.models.settings
         if space is not None:
             settings = for_questions(settings, space.model, self.name)
         return self.models.view(urgent=True, stop=stop, settings=settings, dry_run=dry_run)
@@ -985,15 +985,32 @@ class Collection:
         values = {field.name: getattr(question, field.name) for field in fields(question)}
         return Query.of(values.pop("question"), self.settings, **{**values, **options})
 
-    def _aim(self, query: Query, stop: Stop | None = None) -> tuple[Collection, Filters]:
-        """Return the collection as far as the question says it was read, and where to look."""
+    def _aim(
+        self, query: Query, stop: Stop | None = None
+    ) -> tuple[Collection, Filters, Space | None]:
+        """Return the collection as far as the question says it was read, and where to look.
+
+        The third is the embedding space that it has at the moment, as it may be given another.
+        """
         self.app.store_of(self.name, stop)
         self._refuse_unready()
-        if volumes := self.read_volumes(query.until, query.document):
-            ids = [entry.id for entry in volumes.entries]
-            return self, query.filters(self.name, "", volumes=ids, read=str(volumes))
-        read = self.as_read(query.document, query.until)
-        return read, query.filters(self.name, read.filters(query.document).document)
+        space, read, words = self.space(), self, ""
+        if volumes := self.read_volumes(query.until, query.only_document):
+            words, named = str(volumes), [entry.id for entry in volumes.entries]
+        elif len(query.document) > 1:
+            if query.until:
+                raise SettingsError("A place is one in a single document: name only one.")
+            named = list(dict.fromkeys(self.document(name).id for name in query.document))
+        else:
+            read = self.as_read(query.only_document, query.until)
+            named = [*filter(None, [read.filters(query.only_document).document])]
+        if query.where or (space and space.has_off and (words or not named)):
+            from fabula.library.chosen import choose_documents
+
+            named = choose_documents(self.open_store(), self.name, query.where, named)
+        one = named[0] if len(named) == 1 and not words else ""
+        several = () if one else named
+        return read, query.filters(self.name, one, several, words), space
 
     def scope(self, question: str | Query, **options: Any) -> QuestionScope:
         """Return what a question is asked of, with the place of the reader in words.
@@ -1002,7 +1019,7 @@ class Collection:
             NotFound: The collection has no documents, or no such document or place.
         """
         query = self.make_query(question, options)
-        read, filters = self._aim(query)
+        read, filters, _ = self._aim(query)
         return QuestionScope.of(filters, read.place)
 
     def _refuse_place(self) -> None:
@@ -1026,7 +1043,7 @@ class Collection:
         space = self.space()
         if space is None or not space.has_documents:
             raise empty_collection_error(self.name)
-        document = self.document(query.document) if query.document else None
+        document = self.document(filters.document) if filters.document else None
         refuse_unbuilt(query.modes, self.open_store(), filters, document)
 
     def _run(self, names: str | Sequence[str] | None, **options: Unpack[BuildOptions]) -> BuildRun:
