@@ -19,9 +19,12 @@ class DryRun:
 
     Attributes:
         dimensions: Those of the collection's embeddings, for a question; 0 for those at hand.
+        embedded: The cache's keys of the texts that were embedded: the cache would have them. None
+            for a build with a chat model: placeholders may be alike where its replies are not.
     """
 
     dimensions: int = 0
+    embedded: set[bytes] | None = None
 
 
 class PlaceholderChat:
@@ -74,8 +77,12 @@ class PlaceholderEmbedder:
     def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
         """Return vectors of the placeholder, and the tokens of the texts that would be sent."""
         keys = {embedding_key(self._endpoint, self.model, text): text for text in texts}
-        cached = self._cache.vectors(list(keys)) if self._cache else {}
-        new = {key: text for key, text in keys.items() if key not in cached}
+        cached = self._cache.find(list(keys)) if self._cache else {}
+        embedded = self._dry_run.embedded
+        known = cached.keys() | (embedded or ())
+        new = {key: text for key, text in keys.items() if key not in known}
+        if embedded is not None:
+            embedded.update(new)
         vectors = self._stand_in.embed(texts, kind).vectors
         dimensions = self._dry_run.dimensions or vectors.shape[1]
         if dimensions != vectors.shape[1]:
