@@ -82,7 +82,7 @@ def count_nodes(collection: Collection, set: str, texts: Sequence[Text]) -> dict
     """Return how many nodes of each kind the graphs of these texts have together."""
     counts: Counter[str] = Counter()
     for entry in _entries(collection, set, texts):
-        counts.update(collection.store.count_kinds(collection.name, entry.id))
+        counts.update(collection.open_store().count_kinds(collection.name, entry.id))
     return dict(sorted(counts.items()))
 
 

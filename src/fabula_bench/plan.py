@@ -87,11 +87,23 @@ def read_data(suite: Suite, folder: Path | None) -> DataSet:
     return replace(data, subset=describe_subset(data, part.part, hard=part.hard))
 
 
+def read_limited_data(bench: BenchRun) -> DataSet:
+    """Read the data of a run with its limits of texts and questions; may raise FabulaError."""
+    limits, whole = bench.suite.limits, read_data(bench.suite, bench.data)
+    texts = bench.texts or limits.texts
+    data = limit_questions(whole, texts, bench.questions or limits.questions, bench.suite.seed)
+    if bench.suite.data.scope == "collection" and texts is None:
+        # Each question is asked over all texts, those included that none is about.
+        return replace(data, texts=whole.texts)
+    return data
+
+
 def limit_questions(data: DataSet, texts: int | None, questions: int | None, seed: int) -> DataSet:
     """Draw at most a number of texts, and questions that are spread evenly over them.
 
-    A smaller draw is always part of a larger one with the same seed, so that a run can grow. The
-    order of the data set stays.
+    Texts that are relevant to a question are taken, too, beside the one that it is about. A smaller
+    draw is always part of a larger one with the same seed, so that a run can grow. The order of the
+    data set stays.
     """
     draw = random.Random(seed)
     by_text: dict[str, list[BenchQuestion]] = {}
@@ -104,7 +116,7 @@ def limit_questions(data: DataSet, texts: int | None, questions: int | None, see
     turns = _interleave([by_text[text] for text in drawn[:texts]])
     chosen = {turn.id for turn in turns[:questions]}
     limited = tuple(question for question in data.questions if question.id in chosen)
-    used = {question.text for question in limited}
+    used = {text for question in limited for text in (question.text, *question.relevant)}
     return replace(
         data, texts=tuple(text for text in data.texts if text.id in used), questions=limited
     )

@@ -19,6 +19,8 @@ from fabula_bench.data.subsets import Only
 Ask = Literal["answer", "choose", "retrieve", "build"]
 """What is asked for: an answer, one of the options, only a context, or nothing but the graphs."""
 
+Scope = Literal["document", "collection"]
+"""Where a question is asked: within its text, or in one collection of all texts."""
 RUNNING = (
     *("home", "neo4j_uri", "neo4j_username", "neo4j_password", "neo4j_database", "neo4j_heap"),
     *("neo4j_page_cache", "collection", "preset", "api_key", "keyring", "base_url", "concurrency"),
@@ -70,7 +72,7 @@ class DataPart(_Part):
     shipped: bool = False
     hard: bool = False
     only: Only = ""
-    scope: Literal["document", "collection"] = "document"
+    scope: Scope = "document"
 
 
 @dataclass(frozen=True, slots=True)

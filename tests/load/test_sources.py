@@ -80,7 +80,7 @@ def test_files_that_no_reader_knows_are_named_apart(books: Path) -> None:
         f"{books}/two.zip/a.md",
         f"{books}/two.zip/b/storm.html",
     ]
-    assert found.skipped == [
+    assert list(found.skipped) == [
         f"{books}/old.mobi",
         f"{books}/more/cover.jpg",
         f"{books}/two.zip/b/cover.jpg",

@@ -479,6 +479,9 @@ class BuildRun:
 
     def _ingest_document(self, document: Document, work: _Work) -> Outcome:
         entry, current = work.planner.find(document)
+        if entry and entry.appended and not document.appended:
+            document = work.planner.keep_appended(document, entry)
+            entry, current = work.planner.find(document)
         self._update_structure(document, entry)
         if current is not None:
             return _report_unchanged(current)

@@ -22,7 +22,7 @@ DEBUG = "fabula.debug"
 GC_THRESHOLD = 50_000
 """New objects before the garbage collector runs; Python's default is 700."""
 COMMANDS = (
-    *("init", "demo", "ingest", "query", "chat", "read", "history", "cite"),
+    *("init", "demo", "ingest", "append", "query", "chat", "read", "history", "cite"),
     *("cypher", "annotations", "notes", "import", "serve", "mcp"),
     *("jobs", "keys", "doctor", "settings", "batches", "cache", "db"),
 )
@@ -31,6 +31,7 @@ READING = {
     "init": "Set Fabula up: a model, a key, a folder of books.",
     "demo": "Try a story that comes with Fabula.",
     "ingest": "Build graphs of books: files and folders.",
+    "append": "Continue a book with further chapters.",
     "query": "Answer a question from the graph, with citations.",
     "chat": "Ask a series of questions that may refer to each other.",
     "read": "Read the text around a citation, a section or a passage.",

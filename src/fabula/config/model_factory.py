@@ -150,7 +150,7 @@ class ModelFactory:
             asked = self._ask_chat(role, replace(self._purpose, stop=stop))
             return CountedChat(asked, meter, step, name, self._paid_from)
 
-        if cache is None or self._dry_run:
+        if cache is None or (self._dry_run and not self._dry_run.saves):
             cache = ReadOnlyCache(cache)
         return CachedChat(count, cache, self._address, name, self.stop)
 
@@ -172,7 +172,7 @@ class ModelFactory:
         if getattr(asked, "is_free", False):
             return asked
         counted = CountedEmbedder(asked, meter, EMBEDDINGS, self._paid_from)
-        if self._dry_run:
+        if self._dry_run and not self._dry_run.saves:
             return counted
         embedder: Embedder = counted
         is_remote = self.settings.embeds_by_endpoint

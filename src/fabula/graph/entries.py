@@ -41,6 +41,8 @@ class Entry:
     """The characters of its file that are not in the text, by kind."""
     warnings: tuple[str, ...] = ()
     """What was wrong with its file, in full sentences."""
+    appended: tuple[str, ...] = ()
+    """The files whose texts it was continued with, in order."""
 
     def __repr__(self) -> str:
         title = full_title(self.title, self.author)

@@ -21,11 +21,13 @@ class TextStructure:
         outline: The sections as a tree.
         pages: The printed pages.
         lines: The numbered lines of verse.
+        speakers: Where the names are of those who speak below them, if the file says so.
     """
 
     outline: TextOutline = field(default_factory=TextOutline)
     pages: LocatorLabels = field(default_factory=LocatorLabels)
     lines: LocatorLabels = field(default_factory=LocatorLabels)
+    speakers: LocatorLabels = field(default_factory=LocatorLabels)
 
     @cached_property
     def paths(self) -> tuple[str, ...]:
@@ -40,10 +42,11 @@ class TextStructure:
 
     @property
     def locators(self) -> tuple[Locator, ...]:
-        """The pages and lines in text order."""
+        """The pages, lines and speakers in text order."""
         kinds: tuple[tuple[LocatorKind, LocatorLabels], ...] = (
             ("page", self.pages),
             ("line", self.lines),
+            ("speaker", self.speakers),
         )
         locators = [
             Locator(kind, label, start)
@@ -56,13 +59,16 @@ class TextStructure:
         """Return the structure of the text up to a character: what begins before it."""
         sections = self.outline.sections
         count = sum(section.start < until for section in sections)
-        pages, lines = (
+        pages, lines, speakers = (
             LocatorLabels(labels.starts[:number], labels.labels[:number])
-            for labels in (self.pages, self.lines)
+            for labels in (self.pages, self.lines, self.speakers)
             for number in [sum(start < until for start in labels.starts)]
         )
         return TextStructure(
-            TextOutline(tuple(sections[:count]), tuple(self.outline.depths[:count])), pages, lines
+            TextOutline(tuple(sections[:count]), tuple(self.outline.depths[:count])),
+            pages,
+            lines,
+            speakers,
         )
 
     def properties(self) -> dict[str, list[Any]]:
@@ -77,6 +83,7 @@ class TextStructure:
             "page_labels": list(self.pages.labels),
             "line_starts": list(self.lines.starts),
             "line_labels": list(self.lines.labels),
+            "speaker_starts": list(self.speakers.starts),
         }
 
 
@@ -108,6 +115,7 @@ def structure_of(document: Document) -> TextStructure:
         outline(document.sections, document.title),
         labels_of(document.locators, "page"),
         labels_of(document.locators, "line"),
+        labels_of(document.locators, "speaker"),
     )
 
 
@@ -122,4 +130,5 @@ def read_structure(properties: Mapping[str, Sequence[Any] | None]) -> TextStruct
         TextOutline(tuple(sections), read("section_depths")),
         LocatorLabels(read("page_starts"), read("page_labels")),
         LocatorLabels(read("line_starts"), read("line_labels")),
+        LocatorLabels(speakers := read("speaker_starts"), ("1",) * len(speakers)),
     )

@@ -445,6 +445,8 @@ class JobRun:
             item.source: document_source(self._services.uploads, collection.name, item)
             for item in waiting
         }
+        if onto := self._job.options.get("onto"):
+            return collection.append_sources(onto, [*sources.values()], **options)
         try:
             return ingest([*sources.values()])
         except FabulaError:
@@ -492,7 +494,7 @@ class JobRun:
                 steps.done("annotations", Usage())
             counted = done
 
-        found = collection.store.find_same(collection.name, [item.document])
+        found = collection.open_store().find_same(collection.name, [item.document])
         if not found:
             raise NotFound(f"There is no document {quote_name(item.document)} any more.")
         [entry] = found
@@ -500,7 +502,7 @@ class JobRun:
         source = f"{options['layer']}{format.suffixes[0]}"
         data = find_upload(self._services.uploads, item).read_bytes()
         imported = keep_layer(
-            collection.store,
+            collection.open_store(),
             entry,
             options["layer"],
             unpack_files(data, source, format, max_bytes),
@@ -511,7 +513,9 @@ class JobRun:
             stop=self._stop,
         )
         self._progress.save_result(item.source, imported.counts)
-        self._progress.end(Outcome(item.source, "replaced", entry.id, entry.title))
+        self._progress.end(
+            Outcome(item.source, "replaced", entry.id, entry.title, warnings=imported.remarks)
+        )
         # The build begins the item once more; where nothing is to be built, it stays as it is.
         if not options["graph"]:
             return ()

@@ -37,11 +37,14 @@ class IngestOptions:
     """Whether graphs that are up to date are built again."""
     batch: bool = False
     """Whether models are asked by batches, at half the price."""
+    onto: str = ""
+    """The id of the document that is continued with their texts; '' to add them as documents."""
 
     def options(self) -> dict[str, object]:
         """Return the options of the job."""
         graphs = self.graphs and list(self.graphs)
-        return {"graphs": graphs, "rebuild": self.rebuild, "batch": self.batch}
+        continued = {"onto": self.onto} if self.onto else {}
+        return {"graphs": graphs, "rebuild": self.rebuild, "batch": self.batch, **continued}
 
 
 def text_item(uploads: Uploads, text: str, source: str, **metadata: str) -> Item:
@@ -127,9 +130,12 @@ def estimate(
     reader = reader or partial(read_document, uploads, collection.name)
     ready = [item for item in items if item.state == "queued"]
     sources = [DocumentSource(item.source, partial(reader, item)) for item in ready]
-    outcomes = collection.ingest_sources(
-        sources, graphs=choice.graphs, rebuild=choice.rebuild, dry=True
-    )
+    if choice.onto:
+        outcomes = collection.append_sources(choice.onto, sources, dry=True)
+    else:
+        outcomes = collection.ingest_sources(
+            sources, graphs=choice.graphs, rebuild=choice.rebuild, dry=True
+        )
     outcomes += [Outcome(item.source, "skipped") for item in items if item.state == "skipped"]
     return Estimate.of(collection.settings, outcomes, batch=choice.batch, uploads=files)
 

@@ -92,6 +92,12 @@ def split_front_matter(text: str, *, markdown: bool = False) -> FrontMatter:
     return _first_block(text, start)
 
 
+def read_fenced(text: str) -> dict[str, Any]:
+    """Return all values between the rules at the beginning of a tidied text; none without them."""
+    fenced = _FENCED.match(text.lstrip())
+    return _values(fenced["body"], fenced["fence"]) if fenced else {}
+
+
 def _front_matter(values: Mapping[str, Any], text: str, end: int) -> FrontMatter:
     fields: dict[str, str] = {}
     for key, value in values.items():

@@ -14,7 +14,7 @@ from fabula.load.blocks import Block, Draft
 from fabula.load.chapters import is_chapter_line, numeral_line
 from fabula.load.clean import one_line
 from fabula.load.headings import confirm
-from fabula.load.locators import line_mark, page_mark
+from fabula.load.locators import SPEAKER_MARK, line_mark, page_mark
 from fabula.load.markup import BREAK, Kind, TextRules, attribute, elements, local_name, read_blocks
 from fabula.load.wrap import rejoin
 
@@ -223,6 +223,8 @@ class _Edition:
         label = element.get("n", "")
         if name == "pb":
             return _page(label)
+        if name == "speaker":
+            return SPEAKER_MARK
         if name == "fw" and not self._counts_pages and element.get("type") in ("pageNum", "pageno"):
             return _page("".join(element.itertext()))
         if name == "milestone" and element.get("unit") in ("page", "folio"):

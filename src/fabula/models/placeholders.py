@@ -21,10 +21,13 @@ class DryRun:
         dimensions: Those of the collection's embeddings, for a question; 0 for those at hand.
         embedded: The cache's keys of the texts that were embedded: the cache would have them. None
             for a build with a chat model: placeholders may be alike where its replies are not.
+        saves: Whether placeholders' replies are saved as a model's are, so that what is asked twice
+            is counted once. The cache of the settings must then be one of this dry run's own.
     """
 
     dimensions: int = 0
     embedded: set[bytes] | None = None
+    saves: bool = False
 
 
 class PlaceholderChat:

@@ -149,8 +149,8 @@ def find_documents(
 
     search = {"collection": collection.name, "words": fold_name(words)}
     place = {"language": language, "order": order, "skip": first, "limit": limit}
-    rows = collection.store.entry_rows("core/find_document_page", {**search, **place})
-    counts = collection.store.rows("core/count_document_page", **search)
+    rows = collection.open_store().entry_rows("core/find_document_page", {**search, **place})
+    counts = collection.open_store().rows("core/count_document_page", **search)
     by_language = {row["language"]: (row["documents"], row["fitting"]) for row in counts}
     return [read_entry(row) for row in rows], by_language
 
@@ -237,7 +237,9 @@ def _name_stale(stale: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]
 def _read_again(collection: Collection, entry: Entry) -> str:
     from fabula.operations.rereading import describe_rereading
 
-    return describe_rereading(collection.store, entry, collection.settings.max_file_mb * 1_000_000)
+    return describe_rereading(
+        collection.open_store(), entry, collection.settings.max_file_mb * 1_000_000
+    )
 
 
 # Showing
@@ -410,12 +412,12 @@ def show_document(
     entry = collection.document(document)
     shown = _public_entry(entry) if for_visitor else entry
     cost = collection.settings.cost(shown.usage)
-    gaps = {} if for_visitor else collection.store.gaps(collection.name, entry.id)
+    gaps = {} if for_visitor else collection.open_store().gaps(collection.name, entry.id)
     own: dict[str, Any] = {
         "outdated_reading": entry.reading < READING_VERSION,
         "money": cost.money,
         "unpriced": tuple(cost.unpriced),
-        "layers": tuple(collection.store.layers(collection.name, entry.id)),
+        "layers": tuple(collection.open_store().layers(collection.name, entry.id)),
         "stale": {} if for_visitor else _name_stale(collection.stale(entry)),
         "missing": {name: tuple(found) for name, found in gaps.items()},
     }
@@ -496,7 +498,7 @@ def rename_document(
     published = entry.published if published is None else published.strip()
     if not title:
         raise BadValue("The title is empty: give it at least one character.")
-    if not collection.store.set_description(entry, title, author, published):
+    if not collection.open_store().set_description(entry, title, author, published):
         raise NotFound(f"The document {quote_name(entry.id)} has been removed.")
     return Renamed(entry.id, title, author, published)
 
@@ -577,7 +579,7 @@ def remove_document(
         NotFound: There is no such document.
     """
     entry = collection.document(document)
-    layers = collection.store.layers(collection.name, entry.id)
+    layers = collection.open_store().layers(collection.name, entry.id)
     own = [each for each in collection.decisions() if each.document == entry.id]
     removed = RemovedDocument(
         entry.id,
@@ -590,7 +592,7 @@ def remove_document(
         dry_run,
     )
     if not dry_run:
-        collection.store.remove(collection.name, entry.id)
+        collection.open_store().remove(collection.name, entry.id)
     return removed
 
 
@@ -685,7 +687,7 @@ def drop_graph(
             "whole document."
         )
     entries = [collection.document(document)] if document else list(collection.documents())
-    installed, store = graphs(), collection.store
+    installed, store = graphs(), collection.open_store()
     of_collection = store.collection_parts(collection.name)
     built = {name for entry in entries for name in entry.graphs}
     if graph not in {*installed, *of_collection, *built}:

@@ -205,7 +205,7 @@ def run_cypher(
 
     query = parse_query(statement)
     table = run_user_query(
-        collection.store if collection else asker.app.connect(),
+        collection.open_store() if collection else asker.app.connect(),
         statement,
         query.fill(parameters),
         timeout_seconds=MAX_SECONDS,

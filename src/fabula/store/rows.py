@@ -34,7 +34,8 @@ def read_entry(row: Mapping[str, Any]) -> Entry:
     graphs = {part["graph"]: read_record(part) for part in row["parts"] if part.get("graph")}
     document = dict(row["document"])
     left_out, warnings = json.loads(document.pop("left_out")), tuple(document.pop("warnings"))
-    return Entry(**document, graphs=graphs, left_out=left_out, warnings=warnings)
+    appended = tuple(document.pop("appended"))
+    return Entry(**document, graphs=graphs, left_out=left_out, warnings=warnings, appended=appended)
 
 
 def read_record(part: Mapping[str, Any]) -> Record:

@@ -20,9 +20,9 @@ from fabula_bench.speed import library, spoilers
 from fabula_bench.speed.report import Figure, shown, table_rows
 
 PARTS = (
-    *("waiting", "cost", "writers", "small-documents", "workers", "names", "quotations", "gold"),
+    *("waiting", "writers", "small-documents", "names", "quotations", "gold"),
     *("network", "stability", "serving", "sharing", "spoilers", "library", "large-book"),
-    *("evening", "hour"),
+    "evening",
 )
 """Modules of this package, whose `measure` is given the folder of books."""
 

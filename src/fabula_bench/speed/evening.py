@@ -26,7 +26,7 @@ import httpx2
 from fabula.models.prices import read_prices
 from fabula.models.usage import Usage
 from fabula_bench.speed.books import STORY, book
-from fabula_bench.speed.readers import NOVELS_PATH, Diary, bring_book, reading
+from fabula_bench.speed.readers import NOVELS_PATH, Diary, ask_and_read, bring_book, reading
 from fabula_bench.speed.report import Figure
 from fabula_bench.speed.service import (
     URL,
@@ -93,7 +93,7 @@ async def _live(
 ) -> list[Figure]:
     await wait_until_ready(admin)
     async with client(admin) as operator:
-        async with reading(keys, diary, lambda: READ_SECONDS):
+        async with reading(ask_and_read(keys), diary, lambda: READ_SECONDS):
             troubles = asyncio.create_task(_trouble(service, admin, home, diary))
             seconds = await bring_book(operator, book(WORDS, books), TITLE, diary)
             await troubles

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from fabula_bench.speed.books import book
-from fabula_bench.speed.readers import SHELF, Diary, bring_book, fill_shelf, reading
+from fabula_bench.speed.readers import SHELF, Diary, ask_and_read, bring_book, fill_shelf, reading
 from fabula_bench.speed.report import Figure, cpu_seconds, p95
 from fabula_bench.speed.service import (
     Service,
@@ -59,17 +59,18 @@ async def _live(service: Service, keys: list[str], admin: str, books: Path | Non
     sizes = (WORDS // 2, WORDS, WORDS)
     warm, first, second = (book(words, books, SHELF + seed) for seed, words in enumerate(sizes))
     diaries = {name: Diary() for name in ("warm", "build", "idle", "busy")}
+    people = ask_and_read(keys)
     pause = partial(random.Random(0).uniform, *PAUSE_SECONDS)
     async with client(admin) as operator:
         # Neo4j's Java compiles what it runs: the first questions and the first book take longer.
-        async with reading(keys, diaries["warm"], pause):
+        async with reading(people, diaries["warm"], pause):
             await bring_book(operator, warm, "warm", diaries["warm"])
         alone = await bring_book(operator, first, "alone", diaries["build"])
-        async with reading(keys, diaries["idle"], pause):
+        async with reading(people, diaries["idle"], pause):
             await asyncio.sleep(IDLE_SECONDS)
         processes = {"the service": service.python, "Neo4j": service.neo4j}
         before = {name: cpu_seconds(process) for name, process in processes.items()}
-        async with reading(keys, diaries["busy"], pause):
+        async with reading(people, diaries["busy"], pause):
             beside = await bring_book(operator, second, "beside", diaries["build"])
     failures = [failure for diary in diaries.values() for failure in diary.failures]
     assert not failures, failures

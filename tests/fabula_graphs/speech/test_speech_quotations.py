@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cases import for_each
-from fabula.text.document import Chunk
+from fabula.text.document import Chunk, Document
 from fabula_graphs.speech.plays import find_speeches
 from fabula_graphs.speech.quotations import find_quotations
 from fabula_graphs.speech.words import words_of
@@ -101,7 +101,8 @@ def test_a_play_has_a_speech_for_each_label() -> None:
         "TOM.\nOh.\n\nANNA.\nYes.\n\nTOM.\nWell."
     )
     chunk = Chunk("c", 0, "", 0, len(text), text, 0)
-    found = find_speeches(text, [chunk])
+    document = Document("d", "c", "play.txt", "", "", "en", text, (), "")
+    found = find_speeches(document, [chunk])
     assert [(q.label, text[q.start : q.end]) for q in found[:2]] == [
         ("ANNA", "Good day, sir."),
         ("TOM", "Good day.\nAnd who are you?"),

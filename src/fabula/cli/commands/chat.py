@@ -87,7 +87,7 @@ class ChatSession:
     def __init__(self, collection: Collection) -> None:
         from fabula.library.catalogue import empty_collection_error
 
-        if not (documents := collection.store.count(collection.name)[0]):
+        if not (documents := collection.open_store().count(collection.name)[0]):
             raise empty_collection_error(collection.name)
         self._collection = collection
         self._conversation = collection.chat()

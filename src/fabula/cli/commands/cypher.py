@@ -112,7 +112,9 @@ def command(
             table = fabula.run_query(query, values, **limits)
     else:
         with open_collection(settings) as fabula:
-            table = run_user_query(fabula.store, query.statement, query.fill(values), **limits)
+            table = run_user_query(
+                fabula.open_store(), query.statement, query.fill(values), **limits
+            )
     _print(QueryResult.of(table, query), as_json, as_csv)
     if not table.rows and query.no_rows:
         echo(query.no_rows, err=True)

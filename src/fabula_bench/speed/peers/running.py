@@ -18,10 +18,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadReply, FabulaError, SettingsError
-from fabula.models.usage import Usage
+from fabula.models.usage import Usage, sum_usage
 from fabula.server.private import PrivateServer
 from fabula.text import tokens
 from fabula_bench.log import PEER, RUN, Log, lock_folder, read_json, replace_file
@@ -49,20 +51,6 @@ Texts = tuple[str, ...]
 
 
 @dataclass(slots=True)
-class Cost:
-    """Wall-clock seconds, and by model what was asked of it."""
-
-    seconds: float = 0.0
-    spent: dict[str, Usage] = field(default_factory=dict)
-
-    def add(self, seconds: float, spent: Mapping[str, Usage]) -> None:
-        """More of it."""
-        self.seconds += seconds
-        for model, usage in spent.items():
-            self.spent[model] = self.spent.get(model, Usage()) + usage
-
-
-@dataclass(slots=True)
 class Outcome:
     """How it went with one peer: of the questions asked, `answered` have a result now.
 
@@ -76,7 +64,7 @@ class Outcome:
     models: Mapping[str, str]
     asked: int
     answered: int = 0
-    indexing: Cost = field(default_factory=Cost)
+    indexing: Stage = field(default_factory=lambda: Stage(0.0))
     failed: list[str] = field(default_factory=list)
     skipped: str = ""
 
@@ -115,7 +103,7 @@ class Asking:
                 self.proxy.take()
                 began = time.monotonic()
                 adapter.index(texts)
-                cost = Cost(round(time.monotonic() - began, 3), self.proxy.take())
+                cost = Stage(round(time.monotonic() - began, 3), self.proxy.take())
                 replace_file(indexed, json.dumps(asdict(cost)) + "\n")
             for question in questions:
                 self.proxy.take()
@@ -127,7 +115,7 @@ class Asking:
                         raise
                     yield PeerFailed(f"question {question.id}: {failed}")
                     continue
-                cost = Cost(time.monotonic() - began, self.proxy.take())
+                cost = Stage(time.monotonic() - began, self.proxy.take())
                 yield _result(self.peer, question, answer, context, self.ask, cost)
 
     @contextmanager
@@ -152,14 +140,11 @@ class Asking:
                 server.stop()
 
 
-def read_indexing(folder: Path) -> Cost:
+def read_indexing(folder: Path) -> Stage:
     """What the indexes in a peer's folder cost together, whenever they were made."""
-    total = Cost()
-    for file in sorted(folder.glob(f"*/{INDEXED}")):
-        record = json.loads(file.read_text(encoding="utf-8"))
-        spent = {model: Usage(**usage) for model, usage in record["spent"].items()}
-        total.add(record["seconds"], spent)
-    return total
+    files = sorted(folder.glob(f"*/{INDEXED}"))
+    stages = [TypeAdapter(Stage).validate_json(file.read_bytes()) for file in files]
+    return Stage(sum(each.seconds for each in stages), sum_usage(each.spent for each in stages))
 
 
 def _word(question: BenchQuestion, ask: Ask) -> str:
@@ -181,7 +166,7 @@ def find_choice(answer: str, options: int) -> int | None:
 
 
 def _result(
-    peer: Peer, question: BenchQuestion, answer: str, context: list[str], ask: Ask, cost: Cost
+    peer: Peer, question: BenchQuestion, answer: str, context: list[str], ask: Ask, cost: Stage
 ) -> Result:
     """What a peer said, as a run keeps it. Of its passages only the words are known."""
     total = sum(cost.spent.values(), Usage())
@@ -346,12 +331,10 @@ def _keep(folder: Path, outcomes: Sequence[Outcome], log: Log) -> None:
 def _system(name: str, entry: Mapping[str, Any], log: Log) -> System:
     """A peer as a report shows it; one with results was not skipped, whatever came after them."""
     results = log.of(f"{PEER}{name}")
-    asking = Cost()
-    for result in results:
-        asking.add(result.seconds, result.spent)
+    spent = sum_usage(result.spent for result in results)
     stages = {
         "ingest": Stage(entry["indexing"]["seconds"], entry["indexing"]["spent"]),
-        "ask": Stage(round(asking.seconds, 3), asking.spent),
+        "ask": Stage(round(sum(result.seconds for result in results), 3), spent),
     }
     return System(
         name=f"{PEER}{name}",

@@ -427,5 +427,5 @@ def _choices(collection: Collection, document: str) -> dict[str, Any]:
         "unready": _explain_unready(collection),
         "modes": list(groups.items()),
         "documents": list_choices(collection, document),
-        "version": collection.store.collection_version(collection.name, [TEXT, *graphs()]),
+        "version": collection.open_store().collection_version(collection.name, [TEXT, *graphs()]),
     }

@@ -87,7 +87,7 @@ def manage_collection(
     installed = graphs()
     by_name = {each.graph: each for each in collection.collection_graphs()}
     of_documents = [name for name, method in installed.items() if method.build]
-    counts = count_parts(collection.store, set(of_documents), Filters(collection.name))
+    counts = count_parts(collection.open_store(), set(of_documents), Filters(collection.name))
     space = collection.space()
     model = split_space_name(space.model)[0] if space else ""
     values = {
@@ -402,7 +402,7 @@ def _collections(state: ServiceState, caller: Caller) -> dict[str, Any]:
 
 
 def _removal_of_all(collection: Collection) -> dict[str, Any]:
-    count = collection.store.count(collection.name)[0]
+    count = collection.open_store().count(collection.name)[0]
     return {
         "collection": collection.name,
         "heading": "Remove the collection",

@@ -204,7 +204,9 @@ def _rows(collection: Collection, table: QueryResult) -> list[list[dict[str, Any
     ids = sorted(text for text in texts if 0 < len(text) <= MAX_NAME_BYTES)
     places = {
         row["id"]: row["document"]
-        for row in collection.store.rows("service/find_places", collection=collection.name, ids=ids)
+        for row in collection.open_store().rows(
+            "service/find_places", collection=collection.name, ids=ids
+        )
     }
 
     def find_url(value: Any) -> str:
