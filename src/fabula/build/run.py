@@ -104,6 +104,7 @@ class _Begun:
         models: The models that are asked.
         ask: Answers its requests now or later; None for calls that are waited for.
         batch: Answers and collects its calls, where they are made by batches.
+        embedded: What a dry run has embedded; see `fabula.models.placeholders.DryRun`.
         document: What was read.
         entries: What the store had of it when it was planned.
         plan: What is to be made, while the build waits.
@@ -115,6 +116,7 @@ class _Begun:
     models: ModelFactory
     ask: Ask | None
     batch: BatchCalls | None
+    embedded: set[bytes]
     began: float = field(default_factory=time.monotonic)
     document: Document | None = None
     entries: Sequence[Entry] = ()
@@ -125,6 +127,7 @@ class _Begun:
         """Let the build begin again in the next round; it counts the same replies once more."""
         self.plan = self.build = None
         self.meter = self.phases.meter = Meter(self.meter.within)
+        self.embedded.clear()
         if self.batch is not None:
             self.batch.restart()
 
@@ -428,6 +431,7 @@ class BuildRun:
     def _begin(self, name: str) -> _Begun:
         models, counter, batch = self.models, self.models.counter, None
         ask: Ask | None = None
+        embedded = set[bytes]()
         if self.rounds is not None:
             batch = self.rounds.begin_build()
             ask = partial(answer_later, batch)
@@ -436,13 +440,16 @@ class BuildRun:
         elif self.dry:
             from fabula.models.placeholders import DryRun
 
-            models, ask = models.view(dry_run=DryRun()), answer
+            settings = models.settings
+            has_all = settings.offline and settings.cache
+            dry_run = DryRun(embedded=embedded if has_all else None)
+            models, ask = models.view(dry_run=dry_run), answer
             if self.estimate is not None:
                 estimated = self.estimate.open(models.batch_lines(), models.cache)
                 ask = partial(answer_later, estimated)
         meter = Meter(counter)
         progress = _DocumentProgress(self.listener.begin(name), meter)
-        return _Begun(progress, meter, models, ask, batch)
+        return _Begun(progress, meter, models, ask, batch, embedded)
 
     # One document: plan, make, commit
 
