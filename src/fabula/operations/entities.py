@@ -98,6 +98,7 @@ def write_network_file(
 @operation(
     "/collections/{collection}/entities",
     group="People",
+    title="People and places",
     positional=["document"],
     hides_unread=True,
     is_public=True,

@@ -283,6 +283,7 @@ async def compare(
             "document": document,
             "until": until,
             "is_led": is_led,
+            "here": address("c", collection.name, "ask"),
             **columns,
             **_choices(collection, document),
         }

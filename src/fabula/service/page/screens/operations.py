@@ -43,6 +43,8 @@ MEDIA_TYPES = {
 }
 PAGING = ("first", "limit")
 """Parameters that have links, and no fields in the form."""
+LABELS = {"document": "book", "until": "read up to", "against": "against the book", "beside": "and"}
+"""What the page calls parameters in place of their names."""
 
 
 async def _read_typed(request: Request) -> Mapping[str, str]:
@@ -105,6 +107,7 @@ def _make_route(group: str, operations: Sequence[Operation]) -> Callable[..., Re
             "operation": operation,
             "tools": [(each, asked.address(each)) for each in allowed],
             "fields": [each for each in operation.offered if each.name not in PAGING],
+            "labels": LABELS,
             "has_place": any(each.name == "until" for each in operation.offered),
             "kind": field_kind,
             "asked": asked,
@@ -218,9 +221,9 @@ class _Found:
 
 
 def _make_file(operation: Operation, result: Any, format: str) -> Response:
-    """Return a result as JSON, as a picture, or its rows as CSV, in which no cell is a formula."""
+    """Return a result as JSON, as a picture, or its rows as CSV, which Excel reads as UTF-8."""
     if format == "csv":
-        text = operation.to_csv(result)
+        text = operation.to_csv(result, bom=True)
     elif format == "svg":
         text = result.to_svg()
     else:
