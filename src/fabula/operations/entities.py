@@ -58,12 +58,12 @@ class Entity:
     """
 
     document: Annotated[str, Hidden]
-    title: Annotated[str, Column("document")]
+    title: Annotated[str, Column("book")]
     id: Annotated[str, Hidden]
-    name: str
+    name: Annotated[str, Column(opens="entity")]
     type: str
     mentions: int
-    chunks: int
+    chunks: Annotated[int, Column("passages")]
     relations: int
     also: Sequence[str]
     names: Annotated[Sequence[str], Hidden]

@@ -194,6 +194,11 @@ class _Asked:
         path = ("c", self._collection.name, operation.group.lower())
         return address(*path, tool=operation.name, **values, run=run)
 
+    def entity_address(self, document: str, entity: str) -> str:
+        """Return the address of the screen of a person, place or thing, known as far as this is."""
+        book = ("c", self._collection.name, "d", document)
+        return address(*book, "entities", entity, until=self.values.get("until", ""))
+
 
 class _Found:
     """A result as the template shows it."""
@@ -214,6 +219,8 @@ class _Found:
 
     def link(self, row: Any, name: str, opens: str) -> str:
         """Return the address that a cell leads to; '' if it leads nowhere."""
+        if opens == "entity":
+            return self._asked.entity_address(row.document, row.id)
         operation = self.operations.get(opens)
         if operation is None:
             return ""
