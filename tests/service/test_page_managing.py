@@ -325,7 +325,7 @@ def changes(id: str) -> list[tuple[str, str, dict[str, str]]]:
         ("/c/books/add/demo", {}),
         ("/c/books/manage/remove", {"name": "books"}),
         ("/c/books/manage/reembed", {}),
-        ("/c/books/manage/retry", {}),
+        ("/c/books/manage/renew", {}),
         ("/c/books/manage/build", {"name": "entities"}),
         ("/c/books/drop", {"name": "aspects"}),
         ("/c/books/corrections/1/undo", {}),

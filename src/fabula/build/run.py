@@ -41,7 +41,6 @@ from fabula.errors import (
     WorkerLost,
 )
 from fabula.graph.entries import Entry
-from fabula.graph.installed import graphs
 from fabula.graph.method import Graph
 from fabula.graph.parts import edition_properties
 from fabula.graph.structure import name_sections
@@ -269,17 +268,13 @@ class BuildRun:
 
     def build(self, entries: Sequence[Entry]) -> list[Outcome]:
         """Build the graphs of documents that the store has; their texts stay as they are."""
-        return self._run_all(
-            [_Task(entry.source, partial(self._build, entry, self.names)) for entry in entries]
-        )
+        return self.build_parts([(entry, self.names) for entry in entries])
 
-    def retry(self, entries: Sequence[Entry]) -> list[Outcome]:
-        """Build those graphs of documents again that have gaps; texts stay as they are."""
-        tasks: list[_Task] = []
-        for entry in entries:
-            names = [name for name in graphs() if name in entry.graphs and entry.graphs[name].gaps]
-            tasks.append(_Task(entry.source, partial(self._build, entry, names)))
-        return self._run_all(tasks)
+    def build_parts(self, parts: Sequence[tuple[Entry, Collection[str]]]) -> list[Outcome]:
+        """Build of each document the graphs that are named beside it."""
+        return self._run_all(
+            [_Task(entry.source, partial(self._build, entry, names)) for entry, names in parts]
+        )
 
     def build_collection(self, graph: Graph[Any]) -> list[Outcome]:
         """Build what belongs to the collection itself, from what its documents have."""

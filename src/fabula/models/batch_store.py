@@ -449,6 +449,12 @@ class BatchStore:
         self._write("DELETE FROM call WHERE batch IS NULL AND at < ?", [(before,)])
         self._write("DELETE FROM batch WHERE state = 'done' AND updated < ?", [(before,)])
 
+    def shrink(self) -> None:
+        """Give the space of what was deleted back to the disk; what is under way stays."""
+        if self.exists:
+            with self._lock:
+                self._connect().execute("VACUUM")
+
     # The file
 
     def _one(self, statement: str, *values: object) -> Any:

@@ -331,6 +331,8 @@ class Operation:
         is_public: Whether visitors of a public collection may ask for it.
         has_screen: Whether it is on the screen of its group; the page has some of its own.
         has_tool: Whether assistants have it: a text that they read could ask for it.
+        is_for_trusted: Whether assistants have it only where the operator trusts them with all that
+            the graph has (`serve.cypher_tool`).
         is_recorded: Whether the service writes to the audit that it was asked for. False where the
             function does, which can say more than the names in its path.
         command: How the command line calls it; with two words, as 'keys make', it is an action of
@@ -343,6 +345,8 @@ class Operation:
             202; the command line and programs do it at once.
         writers: Functions that write other files than tables, by the suffixes of their names. They
             get the path, and then what the operation gets.
+        confirms_cost: Whether its command shows what it would do and cost, and asks, before models
+            are called.
         examples: Command lines, without the name of the program.
         function: The function; its first parameter is a Collection, or an Asker where it is about
             no single collection.
@@ -364,6 +368,7 @@ class Operation:
     is_public: bool = False
     has_screen: bool = True
     has_tool: bool = True
+    is_for_trusted: bool = False
     is_recorded: bool = True
     command: str = ""
     has_command: bool = True
@@ -371,6 +376,7 @@ class Operation:
     options: Sequence[Parameter] = ()
     starts_job: bool = False
     writers: Mapping[str, Callable[..., Written]] = field(default_factory=dict)
+    confirms_cost: bool = False
     examples: Sequence[str] = ()
     function: Callable[..., Any] = _undeclared
 

@@ -82,7 +82,7 @@ def command(
     others continue; the exit code is then 1.
 
     A document is added without its gaps, the pieces that the model did not provide, if they are
-    few. The next ingest of the file asks for them again; `fabula retry` does so for all documents.
+    few. The next ingest of the file asks for them again; `fabula renew` does so for all documents.
 
     With --batch, models are asked by batches, at half the price, which may take up to a day each.
     The command ends with exit code 75 while documents wait; run it again, or let it --wait.
