@@ -54,7 +54,7 @@ class QuestionRunner:
         usage: dict[str, Usage] = {}
         triples: list[tuple[str, str, str]] = []
         if self.system.ask == "build":
-            triples = self.collection.store.triples(self.collection.name, where["document"])
+            triples = self.collection.open_store().triples(self.collection.name, where["document"])
         elif self.system.ask == "answer":
             whole = self.collection.query(question.question, **where)
             answer, cited = whole.text, whole.cited

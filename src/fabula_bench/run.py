@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from fabula.config.model_factory import ModelFactory
-from fabula.errors import BadReply, BudgetSpent, ReplyPending
+from fabula.errors import BadReply, BudgetSpent
 from fabula.library import Fabula
 from fabula.library.collection import Collection
 from fabula.models.budget import Budget
@@ -25,7 +25,7 @@ from fabula.models.progress import Progress
 from fabula.models.usage import Usage
 from fabula.server import ProgressReport
 from fabula_bench.answering import QuestionRunner
-from fabula_bench.ingesting import count_nodes, ingest_cost, ingest_texts
+from fabula_bench.ingesting import TextsWaiting, count_nodes, ingest_cost, ingest_texts
 from fabula_bench.log import Log, lock_folder
 from fabula_bench.model import BenchQuestion, DataSet
 from fabula_bench.plan import BenchRun, TestedSystem, plan_systems, read_limited_data
@@ -117,7 +117,7 @@ class Runner:
             for system in self.systems:
                 try:
                     self._run_system(system, budget)
-                except ReplyPending as error:
+                except TextsWaiting as error:
                     # The graphs of the others are sent as well, and not when this one is done.
                     done.waiting.append(f"{system.name}: {error.message}")
                 self.record.write()
@@ -145,7 +145,7 @@ class Runner:
             return
         models = ModelFactory(system.settings, budget).view(dry_run=self.dry)
         with Fabula(system.settings, report=self.report, models=models) as fabula:
-            self.record.versions["neo4j"] = fabula.store.version()
+            self.record.versions["neo4j"] = fabula.open_store().version()
             documents = self._ingest(system, fabula, missing)
             answerable = [question for question in missing if question.text in documents]
             scope = self.bench.suite.data.scope

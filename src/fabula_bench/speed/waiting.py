@@ -107,7 +107,7 @@ def _ingest_once(url: str, collection: str, file: Path) -> Run:
     with Fabula(
         base_url=url, api_key="any", concurrency=CONCURRENCY, collection=collection, cache=False
     ) as fabula:
-        fabula.store.version()
+        fabula.open_store().version()
         began = time.monotonic()
         [outcome] = fabula.ingest(file, listener=listener)
         if outcome.error:
