@@ -24,6 +24,10 @@ SOUND = {"indexes": 0, "vectors": 0, "content": 0, "gaps": 0, "stale": 0}
 CHUNKS = f"MATCH (n:Chunk {{collection: '{COLLECTION}'}})"
 NO_VECTOR = CHUNKS + " WHERE n.index < 3 REMOVE n.embedding"
 NO_LENGTH = CHUNKS + " WHERE n.index = 3 SET n.embedding = [x IN range(1, 256) | 0.0]"
+OLDER = (
+    "MATCH (part:Part {graph: 'entities'}) "
+    "SET part.made_from = replace(part.made_from, '\"prompts\": \"\"', '\"prompts\": \"older\"')"
+)
 NO_LABEL = CHUNKS + " WHERE n.index = 4 REMOVE n:Passage256"
 
 
@@ -55,7 +59,7 @@ def test_each_kind_of_damage_is_counted_and_renewed(library: Fabula, store: Stor
         cypher(store, statement)
     cypher(store, "DROP INDEX element_texts")
     cypher(store, "MATCH (:Summary)-[edge:SUMMARIZES]->() DELETE edge")
-    cypher(store, "MATCH (part:Part {graph: 'entities'}) SET part.fingerprint = 'another'")
+    cypher(store, OLDER)
     found = library.check()
     assert found.counts == SOUND | {
         "indexes": 1,
@@ -81,7 +85,7 @@ def test_each_kind_of_damage_is_counted_and_renewed(library: Fabula, store: Stor
 
 def test_one_kind_is_renewed_alone(library: Fabula, store: Store) -> None:
     cypher(store, NO_VECTOR)
-    cypher(store, "MATCH (part:Part {graph: 'entities'}) SET part.fingerprint = 'another'")
+    cypher(store, OLDER)
     assert library.renew("gaps") == []
     [outcome] = library.renew("vectors")
     assert outcome.counts == {"vector": 3}
