@@ -28,7 +28,7 @@ from urllib.request import Request, urlopen
 from zipfile import ZipFile
 
 _FABULA = Path(sys.executable).with_name("fabula")
-_SECONDS = 300
+_SECONDS = 600
 """How long a command may take."""
 _START_SECONDS = 10.0
 """How long the endpoint may take to start."""
