@@ -875,8 +875,9 @@ def utf16_positions(user: User) -> Iterator[tuple[str, bool]]:
     """Positions that count UTF-16 units are recognised by the quotations beside them."""
     name, folder = user.collection(), "109-positions-of-javascript"
     user.ingest(f"{folder}/the-kettle.txt", name)
-    user.run("annotations", "import", user.folder / folder / "utf16.jsonld", "-c", name)
-    statement = "MATCH (a:Annotation {collection: $collection}) RETURN a.text AS text"
+    file, book = user.folder / folder / "utf16.jsonld", ("--document", "The Kettle")
+    user.run("annotations", "import", file, *book, "-c", name)
+    statement = "MATCH (a:Annotation {collection: $collection}) RETURN a.quote AS text"
     texts = sorted(str(row["text"]) for row in user.rows(statement, name))
     yield f"{texts}", texts == sorted(["lantern", "lantern", "geese", "geese", "bell of Hollin"])
 
@@ -888,7 +889,7 @@ def annotators(user: User) -> Iterator[tuple[str, bool]]:
     user.ingest("109-positions-of-javascript/the-kettle.txt", name)
     for file in ("kettle.ann", "kettle.tsv"):
         path = user.folder / "111-formats-of-annotators" / file
-        done = user.run("annotations", "import", path, "-c", name)
+        done = user.run("annotations", "import", path, "--document", "The Kettle", "-c", name)
         yield f"{file}: {(done.stdout + done.stderr)[-200:]}", done.returncode == 0
 
 

@@ -49,6 +49,20 @@ def test_a_word_over_the_end_of_a_page_is_one_and_the_page_begins_behind_it() ->
     assert "auf dem Waſſer. Am" in found
 
 
+def test_words_over_the_lines_of_the_file_are_whole_where_these_are_the_prints() -> None:
+    """As Perseus has James I: 624 words of four files were divided."""
+    found, _ = read(
+        "it is needlesse to bee repeated or pub-\nlished any more; the horrour of the sinne, "
+        "faith-\nfully to persist in their obedience, and the well-\nknown and well-known booke "
+        "vpon booke pub-\nlikely set foorth, so that it is published publikely and faithfully"
+        " by peo- ple of Jagd- und Kriegs-Ruhm, which people"
+    )
+    assert "repeated or published any more" in found
+    assert "the sinne, faithfully to persist" in found
+    assert "the well-known and well-known booke" in found
+    assert "by people of Jagd- und Kriegs-Ruhm" in found
+
+
 @pytest.mark.parametrize(
     ("body", "text", "lacking"),
     [

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from xml.etree.ElementTree import Element
 
+from fabula.load.hyphens import Hyphens
 from fabula.load.markup import attribute, elements, local_name
 from fabula.text.nouns import count_noun
 
@@ -22,6 +23,8 @@ _READABLE = frozenset(("editorial", "foreign", "omitted", "omission", "sampling"
 _BREVIGRAPH = re.compile(r"char:ab(\w+)")
 """How the Text Creation Partnership names a sign of abbreviation: `abque` is a sign for que."""
 _HYPHENS = "-¬\u00ad\u2010\u2e17"
+_DIVIDED = re.compile(rf"(?<=[^\W\d_])([{_HYPHENS}])\s+(?=[^\W\d_])")
+_LAST_WORD, _FIRST_WORD = re.compile(r"[^\W\d_]+$"), re.compile(r"[^\W\d_]+")
 _BREAKS = frozenset(("cb", "gb", "lb", "milestone", "pb"))
 
 
@@ -31,6 +34,7 @@ def mend_words(root: Element) -> str:
     Returns:
         A sentence that says how many letters and words could not be read; '' for none.
     """
+    _join_source_lines(root)
     # A file declares its own signs in charDecl, with the letters that are meant.
     signs = {
         attribute(sign, "id"): _declared_letters(sign)
@@ -55,6 +59,38 @@ def mend_words(root: Element) -> str:
         return ""
     lacking = (count_noun(letters, "letter"), count_noun(words, "word"))
     return f"lacks {' and '.join(lacking)} that could not be read: {LETTER} and {WORD} stand there"
+
+
+def _join_source_lines(root: Element) -> None:
+    """Join words that are divided at the ends of the file's own lines, if these are the print's.
+
+    Behind a hyphen there may also be a space, where somebody joined the lines: then the text must
+    have the whole word elsewhere, as "Jagd- und" has a hyphen of its own.
+    """
+    texts = [
+        (element, name, said)
+        for text in elements(root, "text")
+        for element in text.iter()
+        for name in ("text", "tail")
+        if (said := getattr(element, name) or "").strip()
+    ]
+    if not any(_DIVIDED.search(said) for _, _, said in texts):
+        return
+    divided = (_DIVIDED.sub(r"\1\n", said).split("\n") for _, _, said in texts)
+    hyphens = Hyphens([[line.strip() for line in lines] for lines in divided])
+
+    def join(match: re.Match[str]) -> str:
+        before = _LAST_WORD.search(match.string, 0, match.start())
+        after = _FIRST_WORD.match(match.string, match.end())
+        assert before and after
+        words = before[0] + match[1], after[0]
+        if "\n" in match[0]:
+            joined = hyphens.join(*words)
+            return match[0] if joined is None else joined
+        return "" if hyphens.is_divided_word(*words) else match[0]
+
+    for element, name, said in texts:
+        setattr(element, name, _DIVIDED.sub(join, said))
 
 
 def _gap_text(gap: Element) -> str:
