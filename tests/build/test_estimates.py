@@ -60,7 +60,8 @@ def test_without_a_chat_model_it_counts_as_many_calls_of_all_graphs(
 ) -> None:
     def embed(text: str, dimensions: int) -> Vector:
         """A placeholder's, as other vectors would make another tree of summaries."""
-        return STATIC.embed([text], "passage").vectors[0]
+        row: Vector = STATIC.embed([text], "passage").vectors[0]
+        return row
 
     with Endpoint(embed=embed) as server:
         settings = Settings(
