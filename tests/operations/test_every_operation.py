@@ -126,7 +126,9 @@ def list_examples() -> list[tuple[str, str]]:
 
 def with_ids(example: str, collection: Collection) -> str:
     """An example with the id of a passage that is there in place of its own."""
-    [first, *_] = collection.store.find_chunks(collection.document("A Christmas Carol"), 0, 1)
+    [first, *_] = collection.open_store().find_chunks(
+        collection.document("A Christmas Carol"), 0, 1
+    )
     return re.sub(r"\b[0-9a-f]{20}\b", first["id"], example)
 
 

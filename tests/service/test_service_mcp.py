@@ -189,6 +189,18 @@ def test_a_tool_takes_the_other_options_of_a_question_too(it: Served) -> None:
     assert "search has no argument 'untill'. Did you mean until?" in told
 
 
+def test_null_and_nothing_are_the_default_of_an_argument(it: Served) -> None:
+    nothing = dict.fromkeys(("document", "until", "aspects", "kinds", "levels", "k", "rerank"))
+    plain = called(it, "search", collection="mine", question="Who is Anna?")
+    asked: dict[str, Any] = {"collection": "mine", "question": "Who is Anna?"}
+    found = called(it, "search", **asked, **nothing, mode="")
+    assert found["rows"] == plain["rows"]
+    # A refusal is in words of ours, with no address of another site.
+    refused = called(it, "search", **asked, k="many")
+    assert refused.startswith("search can't be called like this. 'k': ")
+    assert "http" not in refused
+
+
 def test_documents_are_resources(it: Served, book: str) -> None:
     async def read(client: Client) -> Any:
         whole = await client.read_resource(f"fabula://mine/{book}")

@@ -93,7 +93,7 @@ class BuildWork(Work):
 
     def items(self) -> Sequence[Item]:
         """Return the documents."""
-        store, name = self.collection.store, self.collection.name
+        store, name = self.collection.open_store(), self.collection.name
         found = {entry.id: entry for entry in store.find_same(name, self.documents)}
         entries = [found[id] for id in self.documents if id in found]
         return [Item(entry.source, document=entry.id, title=entry.title) for entry in entries]
@@ -127,7 +127,7 @@ class ReembedWork(Work):
 
         name, settings = self.collection.name, self.collection.settings
         if options.get("dry"):
-            passages, tokens = self.collection.store.sum_passages(name)
+            passages, tokens = self.collection.open_store().sum_passages(name)
             used = Usage()
             if settings.embeds_by_endpoint:
                 calls = -(-passages // settings.embedding_batch)
@@ -166,7 +166,7 @@ class RemovalWork(Work):
         from fabula.build.outcome import Outcome, SilentListener
         from fabula.models.stop import Stop
 
-        store, name = self.collection.store, self.collection.name
+        store, name = self.collection.open_store(), self.collection.name
         ids = [entry.id for entry in store.documents(name)]
         counts = {"document": len(ids), "passage": store.count_passages(name)}
         outcome = Outcome(name, "removed", title=name, counts=counts)

@@ -318,6 +318,7 @@ class Operation:
             or DELETE, else in the body.
         status: The status of its response; 204 for one without a body.
         group: The heading under which it is listed, and the screen that it is on.
+        title: What the page calls it on that screen; its name where it has none.
         positional: The parameters that a command takes without their names.
         hides_unread: Whether it has the parameter `until`, and gets the collection as somebody
             knows it who has read the parameter `document` up to there.
@@ -354,6 +355,7 @@ class Operation:
     path: str
     _: KW_ONLY
     group: str
+    title: str = ""
     role: Role = "read"
     method: str = "GET"
     status: int = 200
@@ -595,10 +597,13 @@ class Operation:
         """Return a result as JSON's values: the same for every interface."""
         return self.result_type.dump_python(result, mode="json")
 
-    def to_csv(self, result: Any) -> str:
-        """Return the rows of a result as CSV, with all of their fields; no cell is a formula."""
+    def to_csv(self, result: Any, *, bom: bool = False) -> str:
+        """Return the rows of a result as CSV, with all of their fields; no cell is a formula.
+
+        With `bom` it begins with the byte order mark, by which Excel knows that it is UTF-8.
+        """
         # A question needs no exports: it is imported where a table is written.
-        from fabula.export.cells import format_csv
+        from fabula.export.cells import BOM, format_csv
 
         values = self.to_json(result)
         if "columns" in values:
@@ -606,7 +611,8 @@ class Operation:
         else:
             names = _shown_names(_row_type(self.result) if "rows" in values else self.result)
         rows = values.get("rows", [values])
-        return format_csv(names, [[row[name] for name in names] for row in rows])
+        mark = BOM if bom else ""
+        return mark + format_csv(names, [[row[name] for name in names] for row in rows])
 
 
 def _make_model(name: str, parameters: Iterable[Parameter]) -> type[BaseModel]:
@@ -707,7 +713,8 @@ PLACE = ("document", "start", "end")
 def make_table(result: Any) -> Table:
     """Return a result as a table; one without `rows` is a table of one row.
 
-    Places that are all in one document are shown without its title.
+    Places that are all in one document are shown without its title; a column that is empty in all
+    rows is not shown.
     """
     if not hasattr(result, "rows"):
         return Table(list(_columns(type(result))), [result], 1, "", {})
@@ -715,6 +722,8 @@ def make_table(result: Any) -> Table:
         columns = [_measure_column(name, result.rows) for name in result.columns]
     else:
         columns = list(_columns(_row_type(type(result))))
+        if result.rows:
+            columns = [each for each in columns if any(map(each.cell, result.rows))]
     documents = {row.document for row in result.rows if hasattr(row, "document")}
     if len(documents) == 1:
         columns = [column for column in columns if column.name != "title"]

@@ -262,7 +262,7 @@ def run_cypher(
     if collection and COLLECTION in {each.name for each in query.parameters}:
         parameters = {COLLECTION: collection.name, **parameters}
     table = run_user_query(
-        collection.store if collection else asker.app.connect(),
+        collection.open_store() if collection else asker.app.connect(),
         statement,
         query.fill(parameters),
         timeout_seconds=seconds,

@@ -124,7 +124,7 @@ def schema(
     space = collection.space()
     if space is None:
         raise NotFound(f"There is no collection {quote_name(collection.name)}.")
-    rows = collection.store.rows("core/find_shape", collection=collection.name, sample=SAMPLE)
+    rows = collection.open_store().rows("core/find_shape", collection=collection.name, sample=SAMPLE)
     kinds = [_read_kind(row) for row in rows]
     if label:
         known = [kind.label for kind in kinds]
@@ -207,7 +207,7 @@ def _describe_labels(kinds: Sequence[_Kind], most: int, *, is_alone: bool) -> di
 
 
 def _count_graphs(collection: Collection) -> dict[str, int]:
-    store, name = collection.store, collection.name
+    store, name = collection.open_store(), collection.name
     counted: dict[str, int] = {}
     for row in store.rows("core/count_parts", collection=name):
         counted[row["graph"]] = row["parts"]

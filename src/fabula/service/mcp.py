@@ -17,7 +17,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import Tool, ToolAnnotations
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 from starlette.applications import Starlette
 
 from fabula import __version__
@@ -95,11 +95,12 @@ def over_http(server: MCPServer) -> Starlette:
 
 
 class _Server(MCPServer):
-    """A server that refuses an argument that a tool does not have, and describes tools briefly.
+    """A server that takes null for an argument that is left out, and refuses unknown arguments.
 
-    The library ignores an unknown argument, and a question would be asked without what was meant by
-    it: with a misspelled `until`, of all the book. Assistants read all tools before each answer, so
-    what repeats names is left out: of 68,000 tokens 44,000 stay.
+    Many clients send null or "" for each option that is left out. The library ignores unknown
+    arguments, and a question would be asked without what was meant by it: with a misspelled
+    `until`, of all the book. Assistants read all tools before each answer, so what repeats names is
+    left out of their description: of 68,000 tokens 44,000 stay.
     """
 
     async def list_tools(self) -> list[Tool]:
@@ -117,14 +118,35 @@ class _Server(MCPServer):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> Any:
-        """Call a tool. Raises ToolError for an argument that it does not have."""
-        for tool in await self.list_tools():
-            known = tool.input_schema.get("properties", {})
-            unknown = [each for each in arguments if each not in known]
-            if tool.name == name and unknown:
-                hint = did_you_mean(unknown[0], known, f"There are: {', '.join(known)}.")
-                raise ToolError(f"{name} has no argument {quote_name(unknown[0])}. {hint}")
-        return await super().call_tool(name, arguments, context)
+        """Call a tool. Raises ToolError for an argument that it does not have or take."""
+        tool = next((each for each in await self.list_tools() if each.name == name), None)
+        schema = tool.input_schema if tool else {}
+        known = schema.get("properties", arguments)
+        if unknown := [each for each in arguments if each not in known]:
+            hint = did_you_mean(unknown[0], known, f"There are: {', '.join(known)}.")
+            raise ToolError(f"{name} has no argument {quote_name(unknown[0])}. {hint}")
+        # In a tool that changes something, "" may empty what is there.
+        is_read = tool and tool.annotations and tool.annotations.read_only_hint
+        nothing = (None, "") if is_read else (None,)
+        given = {
+            key: value
+            for key, value in arguments.items()
+            if key in schema.get("required", ()) or value not in nothing
+        }
+        try:
+            return await super().call_tool(name, given, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(_describe_invalid(name, error.__cause__)) from error
+            raise
+
+
+def _describe_invalid(tool: str, error: ValidationError) -> str:
+    """Return which arguments a tool does not take, and why, in one line."""
+    problems = (
+        f"{quote_name('.'.join(map(str, each['loc'])))}: {each['msg']}" for each in error.errors()
+    )
+    return f"{tool} can't be called like this. {'; '.join(problems)}."
 
 
 def _leave_out(schema: Any, names: Set[str]) -> Any:
@@ -219,13 +241,19 @@ def _add_writing(server: MCPServer, access: _Access) -> None:
         ],
         collection: CollectionName,
         title: str = "",
+        continues: Annotated[
+            str, Field(description="a document that the text goes on from; it becomes part of it")
+        ] = "",
     ) -> BegunJob:
         """Add a text as a document. A background job builds its graphs: see `show_job`."""
         caller = access.caller(context)
         access.require(caller, "write")
         target = access.state.collection(collection, caller)
         item = text_item(access.state.uploads, text, source, title=title)
-        job = begin_ingest(access.state.jobs, caller, target, [item], IngestOptions())
+        choice = IngestOptions()
+        if continues:
+            choice = IngestOptions((), onto=target.document(continues).id)
+        job = begin_ingest(access.state.jobs, caller, target, [item], choice)
         return BegunJob(id=job.id, state=job.state)
 
 

@@ -114,7 +114,9 @@ def command(
             reach = f"collection {fabula.name}"
     else:
         with open_collection(settings) as fabula:
-            table = run_user_query(fabula.store, query.statement, query.fill(values), **limits)
+            table = run_user_query(
+                fabula.open_store(), query.statement, query.fill(values), **limits
+            )
     _print(QueryResult.of(table, query, reach), as_json, as_csv)
     if not table.rows and query.no_rows:
         echo(query.no_rows, err=True)

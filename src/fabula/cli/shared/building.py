@@ -222,7 +222,7 @@ def _show_build(settings: Settings, build: BuildFunction, opener: Opener) -> Seq
             outcomes = build(collection, listener=listener)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_continue(listener.so_far(), settings)) from None
-    show_skipped([outcome.source for outcome in outcomes if outcome.status == "skipped"])
+    show_skipped(outcomes)
     return outcomes
 
 
