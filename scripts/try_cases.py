@@ -28,7 +28,7 @@ from urllib.request import Request, urlopen
 from zipfile import ZipFile
 
 _FABULA = Path(sys.executable).with_name("fabula")
-_SECONDS = 300
+_SECONDS = 600
 """How long a command may take."""
 _START_SECONDS = 10.0
 """How long the endpoint may take to start."""
@@ -112,7 +112,9 @@ class User:
     def rows(self, statement: str, collection: str) -> list[dict[str, Any]]:
         """Return the rows of a Cypher statement."""
         done = self.run("cypher", "-c", collection, "--json", "-e", statement)
-        rows: list[dict[str, Any]] = json.loads(done.stdout) if done.returncode == 0 else []
+        rows: list[dict[str, Any]] = []
+        if done.returncode == 0:
+            rows = json.loads(done.stdout)["rows"]
         return rows
 
     def best(self, question: str, collection: str) -> str:

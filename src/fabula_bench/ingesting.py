@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from fabula.build.outcome import Outcome, SilentListener
@@ -15,6 +15,7 @@ from fabula.load import read_text
 from fabula.load.source import DocumentSource
 from fabula.models.batch_options import BatchOptions
 from fabula.models.usage import Usage, sum_usage
+from fabula.text.document import Document
 from fabula_bench.model import Text
 from fabula_bench.plan import TestedSystem
 
@@ -50,15 +51,7 @@ def ingest_texts(
     """
     sources = []
     for text in texts:
-        read = partial(
-            read_text,
-            text.text,
-            source=_source(set, text),
-            collection=collection.name,
-            title=text.title,
-            author=text.author,
-            language=text.language,
-        )
+        read = partial(_read, text, _source(set, text), collection.name)
         sources.append(DocumentSource(_source(set, text), read))
     outcomes = collection.ingest_sources(sources, batch=batch, listener=_Reporter(report))
     if waiting := sum(outcome.status == "waiting" for outcome in outcomes):
@@ -68,6 +61,12 @@ def ingest_texts(
         for text, outcome in zip(texts, outcomes, strict=True)
         if outcome.error is None
     }
+
+
+def _read(text: Text, source: str, collection: str) -> Document:
+    described = {"title": text.title, "author": text.author, "language": text.language}
+    document = read_text(text.text, source=source, collection=collection, **described)
+    return replace(document, metadata=text.metadata)
 
 
 def ingest_cost(

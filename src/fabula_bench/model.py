@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from fabula.models.usage import Usage
+from fabula.text.metadata import Metadata
 
 Need = Literal[
     "answers",
@@ -29,13 +30,14 @@ Triple = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text of a data set."""
+    """A text of a data set; `metadata` are the fields that its document gets."""
 
     id: str
     title: str
     author: str
     language: str
     text: str
+    metadata: Metadata = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

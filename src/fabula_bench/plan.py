@@ -19,6 +19,7 @@ from fabula.graph.installed import graph, graphs
 from fabula.graph.recipes import with_bases
 from fabula.models import prompts
 from fabula.models.batch_options import BatchOptions
+from fabula.text.metadata import format_metadata
 from fabula_bench.data import SMOKE, describe_subset, read
 from fabula_bench.metrics import judging
 from fabula_bench.model import BenchQuestion, DataSet
@@ -40,7 +41,7 @@ class TestedSystem:
     name: str
     ask: Ask
     settings: Settings
-    filters: Mapping[str, tuple[str, ...]]
+    filters: Mapping[str, str | tuple[str, ...]]
     series: str
     value: bool | int | float | str | None
     fingerprint: str
@@ -81,6 +82,9 @@ def read_data(suite: Suite, folder: Path | None) -> DataSet:
         what = "hard question: it doesn't say which are" if part.hard else "question"
         where = f" of {part.only}" if part.only else ""
         raise FabulaError(f"The data set {part.set}, {part.part}, has no {what}{where}.")
+    if part.by:
+        values = {text.id: format_metadata(text.metadata.get(part.by, "")) for text in data.texts}
+        questions = [replace(each, kind=values.get(each.text, "")) for each in questions]
     data = replace(data, questions=tuple(questions))
     if not part.only:
         return data
@@ -174,7 +178,7 @@ def _plan_system(
         graph_names = [graph(name).name for name in settings.graphs]
     except SettingsError as error:
         raise SettingsError(f"Suite {suite.name}, system {name!r}: {error}") from error
-    filters: dict[str, tuple[str, ...]] = {}
+    filters: dict[str, str | tuple[str, ...]] = {"where": system.where} if system.where else {}
     if system.aspects:
         filters["aspects"] = ("", *system.aspects)
     if system.kinds:

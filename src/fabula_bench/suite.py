@@ -64,6 +64,7 @@ class DataPart(_Part):
     `shipped`: the few texts that come with Fabula. `hard`: only questions of the hard subset.
     `only`: of the texts those of Project Gutenberg (`gutenberg`), as the aspect graph's publication
     took them. `scope`: each question is asked within its text, or in one collection of all texts.
+    `by`: a field of the texts' metadata, such as genre: results are also shown for each value.
     """
 
     set: str
@@ -73,6 +74,7 @@ class DataPart(_Part):
     hard: bool = False
     only: Only = ""
     scope: Scope = "document"
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +120,15 @@ class DataOverrides:
 class SystemPart(_Part):
     """A system: a preset and what differs from it, and which passages it may find.
 
-    `aspects`: of the summaries only those of these aspects; chunks and details as ever.
+    `aspects`: of the summaries only those of these aspects; chunks and details as ever. `where`: a
+    condition on the metadata of texts, which a question in one collection of all is restricted by.
     """
 
     preset: Preset = "fabula"
     settings: OwnSettings = {}
     aspects: tuple[str, ...] = ()
     kinds: tuple[Literal["chunk", "summary", "detail"], ...] = ()
+    where: str = ""
 
 
 class SweepPart(_Part):

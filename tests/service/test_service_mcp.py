@@ -33,7 +33,11 @@ from stories import LIGHTHOUSE, WINTER
 
 TOOLS = {
     "add_text",
-    *(each.function.__name__ for each in find_operations() if each.has_tool),
+    *(
+        each.function.__name__
+        for each in find_operations()
+        if each.has_tool and not each.is_for_trusted
+    ),
 }
 
 

@@ -41,7 +41,6 @@ from fabula.errors import (
     WorkerLost,
 )
 from fabula.graph.entries import Entry
-from fabula.graph.installed import graphs
 from fabula.graph.method import Graph
 from fabula.graph.parts import edition_properties
 from fabula.graph.structure import name_sections
@@ -55,6 +54,7 @@ from fabula.store import Store
 from fabula.store.locks import ProcessLock
 from fabula.text.chunk import section_namer
 from fabula.text.document import Document
+from fabula.text.metadata import CHANGEABLE, GivenMetadata
 
 if TYPE_CHECKING:
     from fabula.build.cluster import WorkerCluster
@@ -103,6 +103,7 @@ class _Begun:
         models: The models that are asked.
         ask: Answers its requests now or later; None for calls that are waited for.
         batch: Answers and collects its calls, where they are made by batches.
+        embedded: What a dry run has embedded; see `fabula.models.placeholders.DryRun`.
         document: What was read.
         entries: What the store had of it when it was planned.
         plan: What is to be made, while the build waits.
@@ -114,6 +115,7 @@ class _Begun:
     models: ModelFactory
     ask: Ask | None
     batch: BatchCalls | None
+    embedded: set[bytes]
     began: float = field(default_factory=time.monotonic)
     document: Document | None = None
     entries: Sequence[Entry] = ()
@@ -124,6 +126,7 @@ class _Begun:
         """Let the build begin again in the next round; it counts the same replies once more."""
         self.plan = self.build = None
         self.meter = self.phases.meter = Meter(self.meter.within)
+        self.embedded.clear()
         if self.batch is not None:
             self.batch.restart()
 
@@ -223,6 +226,7 @@ class BuildRun:
     stop: Stop = field(default_factory=Stop)
     batch: BatchOptions | None = None
     estimate: BatchEstimate | None = None
+    metadata: GivenMetadata = field(default_factory=GivenMetadata)
     cluster: WorkerCluster | None = None
     _text_locks: dict[str, threading.Lock] = field(default_factory=dict)
     """A lock for each text: of equal texts in one run the first comes in, the others are it."""
@@ -264,17 +268,13 @@ class BuildRun:
 
     def build(self, entries: Sequence[Entry]) -> list[Outcome]:
         """Build the graphs of documents that the store has; their texts stay as they are."""
-        return self._run_all(
-            [_Task(entry.source, partial(self._build, entry, self.names)) for entry in entries]
-        )
+        return self.build_parts([(entry, self.names) for entry in entries])
 
-    def retry(self, entries: Sequence[Entry]) -> list[Outcome]:
-        """Build those graphs of documents again that have gaps; texts stay as they are."""
-        tasks: list[_Task] = []
-        for entry in entries:
-            names = [name for name in graphs() if name in entry.graphs and entry.graphs[name].gaps]
-            tasks.append(_Task(entry.source, partial(self._build, entry, names)))
-        return self._run_all(tasks)
+    def build_parts(self, parts: Sequence[tuple[Entry, Collection[str]]]) -> list[Outcome]:
+        """Build of each document the graphs that are named beside it."""
+        return self._run_all(
+            [_Task(entry.source, partial(self._build, entry, names)) for entry, names in parts]
+        )
 
     def build_collection(self, graph: Graph[Any]) -> list[Outcome]:
         """Build what belongs to the collection itself, from what its documents have."""
@@ -426,6 +426,7 @@ class BuildRun:
     def _begin(self, name: str) -> _Begun:
         models, counter, batch = self.models, self.models.counter, None
         ask: Ask | None = None
+        embedded = set[bytes]()
         if self.rounds is not None:
             batch = self.rounds.begin_build()
             ask = partial(answer_later, batch)
@@ -434,13 +435,16 @@ class BuildRun:
         elif self.dry:
             from fabula.models.placeholders import DryRun
 
-            models, ask = models.view(dry_run=DryRun()), answer
+            settings = models.settings
+            has_all = settings.offline and settings.cache
+            dry_run = DryRun(embedded=embedded if has_all else None)
+            models, ask = models.view(dry_run=dry_run), answer
             if self.estimate is not None:
                 estimated = self.estimate.open(models.batch_lines(), models.cache)
                 ask = partial(answer_later, estimated)
         meter = Meter(counter)
         progress = _DocumentProgress(self.listener.begin(name), meter)
-        return _Begun(progress, meter, models, ask, batch)
+        return _Begun(progress, meter, models, ask, batch, embedded)
 
     # One document: plan, make, commit
 
@@ -450,6 +454,8 @@ class BuildRun:
             work.begun.phases.enter(READ_FILE)
             document = work.begun.document = work.steps.read(source, work.job)
         outcome = self._ingest_once(document, work)
+        if not self.dry and outcome.status != "waiting":
+            self._describe(outcome.document, document)
         return replace(outcome, left_out=document.left_out, warnings=document.warnings)
 
     def _ingest_once(self, document: Document, work: _Work) -> Outcome:
@@ -482,6 +488,26 @@ class BuildRun:
         # A plan is made under the lock: whoever held it before may just have made the document.
         plan = partial(work.planner.plan_document, document)
         return self._under_lock(names, document.id, document.source, plan, work)
+
+    def _describe(self, id: str, document: Document) -> None:
+        """Give a document the fields that its file states anew, and those that were given.
+
+        What people have changed stays until the file says something else than it said before.
+        """
+        given = self.metadata.of(document.source, document.title)
+        if not (given or document.metadata):
+            return
+        for entry in self.store.find_same(self.collection, [id]):
+            stated, before = document.metadata, entry.stated
+            new = {name: stated[name] for name in stated if stated[name] != before.get(name)}
+            own = {name: getattr(entry, name) for name in CHANGEABLE}
+            changes = {
+                name: value
+                for name, value in {**new, **given}.items()
+                if value != {**entry.metadata, **own}.get(name, "")
+            }
+            if changes or stated != before:
+                self.store.set_metadata(entry, changes, stated=stated)
 
     def _update_structure(self, document: Document, entry: Entry | None) -> None:
         """Give a document new sections, pages and edition, from which nothing is built."""

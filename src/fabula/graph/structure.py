@@ -10,6 +10,7 @@ from typing import Any
 
 from fabula.text.document import Document, Section
 from fabula.text.locator import Locator, LocatorKind, LocatorLabels, labels_of
+from fabula.text.metadata import Metadata, from_pairs
 from fabula.text.sections import TextOutline, outline, span_of_sections
 
 
@@ -22,12 +23,14 @@ class TextStructure:
         pages: The printed pages.
         lines: The numbered lines of verse.
         speakers: Where the names are of those who speak below them, if the file says so.
+        metadata: The fields of the document, which are shown where a place of it is.
     """
 
     outline: TextOutline = field(default_factory=TextOutline)
     pages: LocatorLabels = field(default_factory=LocatorLabels)
     lines: LocatorLabels = field(default_factory=LocatorLabels)
     speakers: LocatorLabels = field(default_factory=LocatorLabels)
+    metadata: Metadata = field(default_factory=dict)
 
     @cached_property
     def paths(self) -> tuple[str, ...]:
@@ -64,12 +67,8 @@ class TextStructure:
             for labels in (self.pages, self.lines, self.speakers)
             for number in [sum(start < until for start in labels.starts)]
         )
-        return TextStructure(
-            TextOutline(tuple(sections[:count]), tuple(self.outline.depths[:count])),
-            pages,
-            lines,
-            speakers,
-        )
+        read = TextOutline(tuple(sections[:count]), tuple(self.outline.depths[:count]))
+        return TextStructure(read, pages, lines, speakers, self.metadata)
 
     def properties(self) -> dict[str, list[Any]]:
         """Return the structure as properties of a document's node."""
@@ -131,4 +130,5 @@ def read_structure(properties: Mapping[str, Sequence[Any] | None]) -> TextStruct
         LocatorLabels(read("page_starts"), read("page_labels")),
         LocatorLabels(read("line_starts"), read("line_labels")),
         LocatorLabels(speakers := read("speaker_starts"), ("1",) * len(speakers)),
+        from_pairs(read("metadata")),
     )

@@ -46,6 +46,7 @@ from fabula.models.progress import IMPORT
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store.locks import ProcessLock, find_held_names, process_lock
+from fabula.text.metadata import GivenMetadata, read_assignments
 from fabula.text.names import quote_name
 
 if TYPE_CHECKING:  # it imports Dask, which is an extra
@@ -317,7 +318,7 @@ class JobRun:
             return self._end_stopped()
         if any(outcome.status == "waiting" for outcome in outcomes):
             return self._end_waiting()
-        if self._job.kind in ("build", "retry"):
+        if self._job.kind in ("build", "renew"):
             # The build did not even look at what is left: it is built by now, or was removed.
             self._progress.settle("unchanged")
         if self._progress.waiting():
@@ -437,6 +438,8 @@ class JobRun:
         waiting = self._progress.waiting()
         graphs, options = self._job.options.get("graphs"), self._build_options
         options["rebuild"] = self._job.options.get("rebuild", False)
+        fields = read_assignments(self._job.options.get("meta", ()))
+        options["metadata"] = GivenMetadata(fields)
 
         def ingest(sources: Sequence[DocumentSource]) -> Sequence[Outcome]:
             return collection.ingest_sources(sources, graphs=graphs, **options)

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from fabula.build.options import BuildOptions
     from fabula.build.outcome import Outcome
     from fabula.build.reembed import Reembedded
+    from fabula.build.renew import Damage
     from fabula.build.run import BuildRun
     from fabula.export.files import Written
     from fabula.export.until import ReadSoFar
@@ -370,23 +371,38 @@ class Collection:
             raise outcome.error
         return outcome
 
-    def retry(self, **options: Unpack[BuildOptions]) -> list[Outcome]:
-        """Ask again for the gaps of all documents that have some.
+    def renew(self, only: Damage = "", **options: Unpack[BuildOptions]) -> list[Outcome]:
+        """Renew what is damaged: indexes, vectors, gaps, and parts that are stale or wrong.
 
-        Their texts stay as they are. A graph that was built with other settings or models is built
-        again with those in force, as `build` does.
+        Texts stay as they are, and what is sound is neither read nor asked for again. A graph that
+        was built with other settings or models is built again with those in force, as `build` does.
+
+        Args:
+            only: The kind of damage to renew; '' for all.
+            **options: See `BuildOptions`.
 
         Returns:
-            One outcome per document with gaps, and per graph of the collection itself with gaps.
+            One outcome for the indexes, one for the vectors, one per document with damaged graphs,
+            and one per graph of the collection itself that is damaged.
         """
-        store = self.app.store_of(self.name, options.get("stop"))
-        lacking = [entry for entry in store.documents(self.name) if entry.gaps]
-        run = self._run([], **options)
-        outcomes = run.retry(lacking)
-        for own in self.collection_graphs():
-            if own.record.gaps:
-                outcomes += run.build_collection(graph(own.graph))
-        return outcomes
+        from fabula.build.renew import Renewal
+
+        self.app.store_of(self.name, options.get("stop"))
+        run, space = self._run([], **options), self.space()
+        if space is None:
+            return []
+        entries, own = list(self.documents()), self.collection_graphs()
+        renewal = Renewal(
+            run,
+            space,
+            self.check(),
+            entries,
+            self.stale_of(entries) if entries else {},
+            {each.graph: each.record for each in own},
+            [each.graph for each in own if each.stale],
+            only,
+        )
+        return renewal.renew()
 
     def build(self, name: str, *documents: str, **options: Unpack[BuildOptions]) -> list[Outcome]:
         """Build a graph, and the graphs that it rests on, for documents of the collection.
@@ -531,8 +547,16 @@ class Collection:
         """Return what is wrong with the collection, or with one document by id, title or file."""
         from fabula.store.integrity import check
 
-        id = self.document(document).id if document else ""
-        return check(self.open_store(), graphs().values(), self.name, id)
+        entries = [self.document(document)] if document else list(self.documents())
+        id = entries[0].id if document else ""
+        findings = check(self.open_store(), graphs().values(), self.name, id)
+        stale = sum(map(len, self.stale_of(entries).values())) if entries else 0
+        if not document:
+            own = self.collection_graphs()
+            stale += sum(bool(each.stale) for each in own)
+            gaps = findings.counts["gaps"] + sum(each.record.gaps for each in own)
+            findings = replace(findings, counts={**findings.counts, "gaps": gaps})
+        return replace(findings, counts={**findings.counts, "stale": stale})
 
     def export(
         self,
@@ -628,7 +652,7 @@ class Collection:
         is one in its text.
 
         Raises:
-            NotFound: Several documents have the name, or too many would be searched.
+            NotFound: Several documents have the name.
         """
         if document or not place or self.place:
             return None
@@ -741,8 +765,8 @@ class Collection:
         stop: Stop | None = None,
     ) -> tuple[RetrievalResult, Filters]:
         """Return all that was found for a question, and where was looked; see `retrieve`."""
-        read, filters = self._aim(query, stop)
-        models, meter, path = self._asking(stop), meter or Meter(), path or Trace()
+        read, filters, space = self._aim(query, stop)
+        models, meter, path = self._asking(space, stop), meter or Meter(), path or Trace()
         result = answering.find(query, filters, read.open_store(), models, meter, path)
         if not result.hits:
             self._explain_nothing_found(query, filters)
@@ -759,8 +783,8 @@ class Collection:
     ) -> list[Passage]:
         """Return what an answer is given to read, numbered as it cites it; see `retrieve`."""
         query = self.make_query(question, options)
-        read, filters = self._aim(query, stop)
-        models, meter, path = self._asking(stop), meter or Meter(), path or Trace()
+        read, filters, space = self._aim(query, stop)
+        models, meter, path = self._asking(space, stop), meter or Meter(), path or Trace()
         context = answering.read(query, filters, read.open_store(), models, meter, path)
         if not context:
             self._explain_nothing_found(query, filters)
@@ -794,7 +818,7 @@ class Collection:
         """
         query = self.make_query(question, options)
         stop = stop or Stop()
-        read, filters = self._aim(query, stop)
+        read, filters, space = self._aim(query, stop)
         turns = known_turns(history, QuestionScope.of(filters, read.place))
         kept: str | None = None
         title = ""
@@ -804,7 +828,7 @@ class Collection:
             query,
             filters,
             read.open_store(),
-            self._asking(stop),
+            self._asking(space, stop),
             meter or Meter(),
             path or Trace(),
             history=latest_turns([each.turn for each in turns], self.settings.history_tokens),
@@ -830,7 +854,7 @@ class Collection:
         from fabula.library.volumes import MIN_VOLUMES
 
         # The last two results: what `document_of_follow_up` says, and the title if added here.
-        if filters.document or filters.volumes:
+        if filters.is_part:
             return query, filters, None, ""  # the reader said where to look
         kept = document_of_follow_up(query.question, turns)
         if kept is None or self.open_store().count(self.name, MIN_VOLUMES)[0] < MIN_VOLUMES:
@@ -842,7 +866,7 @@ class Collection:
         entry = next((entry for entry in named if entry.id == kept), None)
         if entry is None:
             return query, filters, None, ""
-        query = replace(query, document=entry.id)
+        query = replace(query, document=(entry.id,))
         return query, self._aim(query)[1], kept, entry.title
 
     def expect_query(
@@ -866,9 +890,8 @@ class Collection:
         from fabula.models.placeholders import DryRun
 
         query = self.make_query(question, options)
-        read, filters = self._aim(query)
-        space = self.space()
-        models = self._asking(None, DryRun(space.dimensions if space else 0))
+        read, filters, space = self._aim(query)
+        models = self._asking(space, None, DryRun(space.dimensions if space else 0))
         stream = answering.answer(query, filters, read.open_store(), models, Meter(), Trace())
         if not stream.hits:
             self._explain_nothing_found(query, filters)
@@ -938,10 +961,11 @@ class Collection:
 
     # Inside
 
-    def _asking(self, stop: Stop | None, dry_run: DryRun | None = None) -> ModelFactory:
+    def _asking(
+        self, space: Space | None, stop: Stop | None, dry_run: DryRun | None = None
+    ) -> ModelFactory:
         """Return the models for one question, which is embedded as the collection was."""
-        # The collection may be given other vectors at any time, so this is read each time.
-        space, settings = self.space(), self.models.settings
+        settings = self.models.settings
         if space is not None:
             settings = for_questions(settings, space.model, self.name)
         return self.models.view(urgent=True, stop=stop, settings=settings, dry_run=dry_run)
@@ -985,15 +1009,32 @@ class Collection:
         values = {field.name: getattr(question, field.name) for field in fields(question)}
         return Query.of(values.pop("question"), self.settings, **{**values, **options})
 
-    def _aim(self, query: Query, stop: Stop | None = None) -> tuple[Collection, Filters]:
-        """Return the collection as far as the question says it was read, and where to look."""
+    def _aim(
+        self, query: Query, stop: Stop | None = None
+    ) -> tuple[Collection, Filters, Space | None]:
+        """Return the collection as far as the question says it was read, and where to look.
+
+        The third is the embedding space that it has at the moment, as it may be given another.
+        """
         self.app.store_of(self.name, stop)
         self._refuse_unready()
-        if volumes := self.read_volumes(query.until, query.document):
-            ids = [entry.id for entry in volumes.entries]
-            return self, query.filters(self.name, "", volumes=ids, read=str(volumes))
-        read = self.as_read(query.document, query.until)
-        return read, query.filters(self.name, read.filters(query.document).document)
+        space, read, words = self.space(), self, ""
+        if volumes := self.read_volumes(query.until, query.only_document):
+            words, named = str(volumes), [entry.id for entry in volumes.entries]
+        elif len(query.document) > 1:
+            if query.until:
+                raise SettingsError("A place is one in a single document: name only one.")
+            named = list(dict.fromkeys(self.document(name).id for name in query.document))
+        else:
+            read = self.as_read(query.only_document, query.until)
+            named = [*filter(None, [read.filters(query.only_document).document])]
+        if query.where or (space and space.has_off and (words or not named)):
+            from fabula.library.chosen import choose_documents
+
+            named = choose_documents(self.open_store(), self.name, query.where, named)
+        one = named[0] if len(named) == 1 and not words else ""
+        several = () if one else named
+        return read, query.filters(self.name, one, several, words), space
 
     def scope(self, question: str | Query, **options: Any) -> QuestionScope:
         """Return what a question is asked of, with the place of the reader in words.
@@ -1002,7 +1043,7 @@ class Collection:
             NotFound: The collection has no documents, or no such document or place.
         """
         query = self.make_query(question, options)
-        read, filters = self._aim(query)
+        read, filters, _ = self._aim(query)
         return QuestionScope.of(filters, read.place)
 
     def _refuse_place(self) -> None:
@@ -1026,7 +1067,7 @@ class Collection:
         space = self.space()
         if space is None or not space.has_documents:
             raise empty_collection_error(self.name)
-        document = self.document(query.document) if query.document else None
+        document = self.document(filters.document) if filters.document else None
         refuse_unbuilt(query.modes, self.open_store(), filters, document)
 
     def _run(self, names: str | Sequence[str] | None, **options: Unpack[BuildOptions]) -> BuildRun:

@@ -78,6 +78,7 @@ def document(draft: Draft, source: str, collection: str) -> Document:
             *filter(None, [books_warning(body.books), warn(left_out, text)]),
         ),
         reading=READING_VERSION,
+        metadata=draft.metadata,
     )
 
 

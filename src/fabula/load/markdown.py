@@ -62,6 +62,7 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
         edition=fields.get("edition", ""),
         left_out=+left_out,
         warnings=decoded.warnings,
+        metadata=front.others,
     )
 
 

@@ -138,6 +138,7 @@ def draft(root: Element, source: str = "") -> Draft:
             *(_not_included(source, href) for href in dict.fromkeys(included)),
             *([f"{source} {edition.unread}."] if edition.unread else []),
         ),
+        metadata=header.metadata,
     )
 
 

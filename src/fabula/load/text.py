@@ -57,6 +57,7 @@ def plain(text: str) -> Draft:
         edition=front.fields.get("edition", book.edition),
         left_out=+left_out,
         warnings=tuple(filter(None, [books_warning(book.books)])),
+        metadata=front.others,
     )
 
 

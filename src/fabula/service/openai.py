@@ -138,8 +138,10 @@ class Completion(BaseModel):
     fabula: bool = False
     """Whether the reply includes the context, quotations, the reader's place, usage by step, money
     and path (`extra_body`)."""
-    document: str = Field("", max_length=2000)
-    """Ask only this document (`extra_body`)."""
+    document: str | list[str] = Field("", max_length=2000)
+    """Ask only this document, or these (`extra_body`)."""
+    where: str = Field("", max_length=2000)
+    """Ask only documents whose metadata fulfil this condition (`extra_body`)."""
     until: str = Field("", max_length=2000)
     """Up to where the reader has read the document, as the option of a question (`extra_body`)."""
 
@@ -226,7 +228,11 @@ class _CitedCompletion:
         self._body, self._base, self._collection = body, base, collections[0].name
         self._format = _CompletionFormat(body.model)
         asked = Question.parse_values(
-            question=question, mode=mode, document=body.document, until=body.until
+            question=question,
+            mode=mode,
+            document=body.document,
+            where=body.where,
+            until=body.until,
         )
         self._answering = Answering(
             state.asker(caller, stop),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.text.locator import Locator
+from fabula.text.metadata import Metadata
 from fabula.text.names import quote_name
 
 Vector = NDArray[np.float32]
@@ -58,6 +59,7 @@ class Document:
         reading: The version of the readers: `fabula.load.version.READING_VERSION` of then.
         left_out: The characters of the file that are not in the text, by kind, as "licence".
         warnings: What was wrong with the file, in full sentences.
+        metadata: The other fields that the file states, which no graph is built from.
         appended: The files whose texts the document was continued with, in order.
     """
 
@@ -76,6 +78,7 @@ class Document:
     reading: int = 1
     left_out: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    metadata: Metadata = field(default_factory=dict)
     appended: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

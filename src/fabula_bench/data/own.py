@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fabula.errors import DataError, LoadError
 from fabula.load import SUFFIXES, load
 from fabula.load.clean import one_line
+from fabula.text.metadata import state_metadata
 from fabula_bench.data.files import Files, Release
 from fabula_bench.data.texts import text
 from fabula_bench.model import BenchQuestion, GoldTriple, Text
@@ -22,7 +24,8 @@ RELEASE = Release(
     '"answers": ["..."], "options": ["...", "..."]}; documents are files beside it, or texts. A '
     'line of {"document": "book.txt", "triples": [["Fred", "nephew of", "Scrooge"]]} says what '
     'facts a graph should have; one of {"document": "book.txt"} only adds the document. A question '
-    'may name the documents that answer it: "relevant": ["book.txt"].',
+    'may name the documents that answer it: "relevant": ["book.txt"]. "metadata": {"genre": '
+    '"gothic"} describes the document, beside what its file states.',
 )
 NAMES_FILE = "names.jsonl"
 _MAX_BYTES = 200_000_000
@@ -46,6 +49,7 @@ class _Line(BaseModel):
     answers: list[str] = []
     options: list[str] = []
     triples: list[tuple[Names, Names, Names]] = []
+    metadata: dict[str, str | int | float | list[str]] = {}
     relevant: list[str] = []
 
 
@@ -69,6 +73,10 @@ def read(files: Files, part: str) -> tuple[list[Text], list[BenchQuestion]]:
     for number, (place, line) in enumerate(files.lines(name, _Line), 1):
         for each in (line.document, *line.relevant):
             texts[each] = texts.get(each) or _text(files, each, place)
+        if line.metadata:
+            of_line = texts[line.document]
+            fields = {**of_line.metadata, **state_metadata(line.metadata)}
+            texts[line.document] = replace(of_line, metadata=fields)
         if line.question or line.triples:
             questions.append(_question(line, f"{part}-{number}", texts, place, known))
         elif line.answers or line.options:
@@ -85,7 +93,8 @@ def _text(files: Files, path_or_text: str, place: str) -> Text:
     except LoadError as error:
         raise DataError(f"{place}: {error}") from error
     files.content(path_or_text)
-    return Text(path_or_text, document.title, document.author, document.language, document.text)
+    described = (document.title, document.author, document.language)
+    return Text(path_or_text, *described, document.text, document.metadata)
 
 
 def _is_path(text: str) -> bool:

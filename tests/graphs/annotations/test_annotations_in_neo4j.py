@@ -23,7 +23,7 @@ from fabula.export.web_annotation import collection_json, read_annotations
 from fabula.graph.annotations import Annotation
 from fabula.library.annotating import read_text_of
 from fabula.operations.annotations import list_annotation_layers, remove_layer
-from fabula.operations.documents import remove_document, rename_document
+from fabula.operations.documents import edit_document, remove_document
 from fabula.operations.exports import export_annotations
 from fabula.operations.notes import add_note
 from fabula.server import Address
@@ -310,4 +310,4 @@ def test_a_layer_has_a_name_that_can_be_shown_and_be_in_an_address(
     with pytest.raises(BadValue, match=r"The tag .* changes the order of what is shown"):
         add_note(imported, "Hales", "Good day", "A note.", tag="\u202egreeting")
     with pytest.raises(BadValue, match=r"changes the order of what is shown"):
-        rename_document(imported, "Hales", title="The \u202eHales")
+        edit_document(imported, "Hales", title="The \u202eHales")

@@ -35,6 +35,10 @@ GRAPHS = (
 )
 Graphs = Annotated[list[str] | None, Query(description=GRAPHS)]
 Batch = Annotated[bool, Query(description="ask models by batches: half the price, within a day")]
+Meta = Annotated[
+    tuple[Annotated[str, Field(max_length=4000)], ...],
+    Query(max_length=100, description="a field of all documents as name=value; may be repeated"),
+]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
@@ -139,6 +143,7 @@ async def add_documents(
     graphs: Graphs = None,
     rebuild: bool = False,
     batch: Batch = False,
+    meta: Meta = (),
     dry_run: bool = False,
     key: Key = None,
 ) -> Response:
@@ -150,7 +155,7 @@ async def add_documents(
     need not send them again.
     """
     items, uploads, body_graphs = await _receive(request, state, caller)
-    choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild, batch)
+    choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild, batch, meta)
     received = _Received(request, state, collection, caller, items, uploads)
     return await to_thread.run_sync(received.begin, choice, dry_run, key)
 
