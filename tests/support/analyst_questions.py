@@ -352,7 +352,8 @@ BY_CYPHER = (
         "What stands from the first chunk to the fifth?",
         cypher(
             "MATCH (d:Document {collection: $collection})-[:FIRST_CHUNK]->(c:Chunk)"
-            "-[:NEXT_CHUNK]->{0,4}(n:Chunk) RETURN n.index AS index, n.start AS start ORDER BY index"
+            "-[:NEXT_CHUNK]->{0,4}(n:Chunk) RETURN n.index AS index, n.start AS start "
+            "ORDER BY index"
         ),
         by=lambda r: values(r, "index") == [0, 1, 2, 3, 4],
     ),
@@ -376,8 +377,8 @@ BY_CYPHER = (
     ask(
         "Which triangles of people are there around Scrooge?",
         cypher(
-            "MATCH (a:Element&Entity {collection: $collection, name: 'Scrooge'})-[:RELATES_TO]-(b:Entity)"
-            "-[:RELATES_TO]-(c:Entity)-[:RELATES_TO]-(a) WHERE b.name < c.name "
+            "MATCH (a:Element&Entity {collection: $collection, name: 'Scrooge'})"
+            "-[:RELATES_TO]-(b:Entity)-[:RELATES_TO]-(c:Entity)-[:RELATES_TO]-(a) WHERE b.name < c.name "
             "RETURN b.name AS one, c.name AS other ORDER BY one, other LIMIT 20"
         ),
         by=lambda r: r["total"] > 0,
@@ -415,8 +416,8 @@ BY_CYPHER = (
     ask(
         "How much of each chapter has Scrooge's name, and what is its longest stretch without it?",
         cypher(
-            "MATCH (e:Element&Entity {collection: $collection, name: 'Scrooge'})-[:FROM_CHUNK]->(c) "
-            "WITH c ORDER BY c.index WITH collect(c.index) AS at "
+            "MATCH (e:Element&Entity {collection: $collection, name: 'Scrooge'})"
+            "-[:FROM_CHUNK]->(c) WITH c ORDER BY c.index WITH collect(c.index) AS at "
             "RETURN reduce(m = 0, i IN range(1, size(at) - 1) | "
             "CASE WHEN at[i] - at[i - 1] > m THEN at[i] - at[i - 1] ELSE m END) AS gap"
         ),

@@ -33,7 +33,8 @@ _VARIANT = re.compile(r"[-_.](?:h|0|8|utf-?8|ascii|latin-?1|images?(?:-3)?|noima
 _OLD = "old"
 """The folder in which Project Gutenberg keeps earlier versions."""
 _FEW = 6
-"""Of so few files, any two may be one book; of more, only those whose names say so."""
+"""Of so few files in several formats, any two may be one book; of more, only those whose names say
+so: each file that is compared is read once more."""
 _SHINGLE_WORDS = 4
 _MIN_ALIKE = 0.7
 """Two texts are one book if so much of their runs of four words is in both."""
@@ -201,7 +202,7 @@ def _find_copies(files: Sequence[Path], max_bytes: int) -> dict[Path, str]:
 def _groups(files: Sequence[Path]) -> Iterator[list[Path]]:
     """The files that may be one book by their names and folders."""
     readable = [file for file in files if file.suffix.lower() in READERS]
-    if len(readable) <= _FEW:
+    if len(readable) <= _FEW and len({file.suffix.lower() for file in readable}) > 1:
         return iter([readable])
     by_name: dict[tuple[Path, str], list[Path]] = defaultdict(list)
     for file in readable:

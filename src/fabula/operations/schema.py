@@ -124,7 +124,9 @@ def schema(
     space = collection.space()
     if space is None:
         raise NotFound(f"There is no collection {quote_name(collection.name)}.")
-    rows = collection.open_store().rows("core/find_shape", collection=collection.name, sample=SAMPLE)
+    rows = collection.open_store().rows(
+        "core/find_shape", collection=collection.name, sample=SAMPLE
+    )
     kinds = [_read_kind(row) for row in rows]
     if label:
         known = [kind.label for kind in kinds]
