@@ -28,7 +28,7 @@ from urllib.request import Request, urlopen
 from zipfile import ZipFile
 
 _FABULA = Path(sys.executable).with_name("fabula")
-_SECONDS = 300
+_SECONDS = 600
 """How long a command may take."""
 _START_SECONDS = 10.0
 """How long the endpoint may take to start."""
@@ -112,7 +112,9 @@ class User:
     def rows(self, statement: str, collection: str) -> list[dict[str, Any]]:
         """Return the rows of a Cypher statement."""
         done = self.run("cypher", "-c", collection, "--json", "-e", statement)
-        rows: list[dict[str, Any]] = json.loads(done.stdout) if done.returncode == 0 else []
+        rows: list[dict[str, Any]] = []
+        if done.returncode == 0:
+            rows = json.loads(done.stdout)["rows"]
         return rows
 
     def best(self, question: str, collection: str) -> str:
@@ -873,8 +875,9 @@ def utf16_positions(user: User) -> Iterator[tuple[str, bool]]:
     """Positions that count UTF-16 units are recognised by the quotations beside them."""
     name, folder = user.collection(), "109-positions-of-javascript"
     user.ingest(f"{folder}/the-kettle.txt", name)
-    user.run("annotations", "import", user.folder / folder / "utf16.jsonld", "-c", name)
-    statement = "MATCH (a:Annotation {collection: $collection}) RETURN a.text AS text"
+    file, book = user.folder / folder / "utf16.jsonld", ("--document", "The Kettle")
+    user.run("annotations", "import", file, *book, "-c", name)
+    statement = "MATCH (a:Annotation {collection: $collection}) RETURN a.quote AS text"
     texts = sorted(str(row["text"]) for row in user.rows(statement, name))
     yield f"{texts}", texts == sorted(["lantern", "lantern", "geese", "geese", "bell of Hollin"])
 
@@ -886,7 +889,7 @@ def annotators(user: User) -> Iterator[tuple[str, bool]]:
     user.ingest("109-positions-of-javascript/the-kettle.txt", name)
     for file in ("kettle.ann", "kettle.tsv"):
         path = user.folder / "111-formats-of-annotators" / file
-        done = user.run("annotations", "import", path, "-c", name)
+        done = user.run("annotations", "import", path, "--document", "The Kettle", "-c", name)
         yield f"{file}: {(done.stdout + done.stderr)[-200:]}", done.returncode == 0
 
 

@@ -68,12 +68,13 @@ class QuestionRunner:
                 choice = choose(chat, question, [passage.text for passage in context])
             usage = meter.usage()
         total = sum(usage.values(), Usage()).uncached
+        texts = {document: text for text, document in self.documents.items()}
         return Result(
             system=self.system.name,
             question=question.id,
             answer=answer,
             choice=choice,
-            context=tuple(map(self._make_retrieved, context)),
+            context=tuple(_make_retrieved(passage, texts) for passage in context),
             cited=cited,
             context_tokens=sum(tokens.count_all([passage.text for passage in context])),
             calls=total.calls,
@@ -85,21 +86,21 @@ class QuestionRunner:
             triples=tuple(triples),
         )
 
-    def _make_retrieved(self, passage: Passage) -> Retrieved:
-        hit = passage.hit
-        texts = {document: text for text, document in self.documents.items()}
-        return Retrieved(
-            id=hit.id,
-            kind=hit.kind,
-            aspect=hit.aspect,
-            level=hit.level,
-            section=hit.section,
-            start=hit.start,
-            end=hit.end,
-            cosine=round(hit.score, COSINE_DIGITS),
-            text=passage.text,
-            source=texts.get(hit.document, ""),
-        )
+
+def _make_retrieved(passage: Passage, texts: Mapping[str, str]) -> Retrieved:
+    hit = passage.hit
+    return Retrieved(
+        id=hit.id,
+        kind=hit.kind,
+        aspect=hit.aspect,
+        level=hit.level,
+        section=hit.section,
+        start=hit.start,
+        end=hit.end,
+        cosine=round(hit.score, COSINE_DIGITS),
+        text=passage.text,
+        source=texts.get(hit.document, ""),
+    )
 
 
 def choose(chat: Chat, question: BenchQuestion, context: Sequence[str]) -> int:

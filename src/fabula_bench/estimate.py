@@ -8,7 +8,7 @@ number. A run that is no larger than the sample is estimated as a whole. No mode
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,8 +16,7 @@ from fabula.errors import FabulaError
 from fabula.jobs.work import RemovalWork
 from fabula.library import Fabula
 from fabula.models.placeholders import DryRun
-from fabula.models.prices import Cost, Price, cost
-from fabula.models.usage import Usage, sum_usage
+from fabula.models.usage import Usage
 from fabula.server import ProgressReport
 from fabula.text import tokens
 from fabula_bench.log import Log
@@ -75,23 +74,6 @@ class RunEstimate:
     texts: tuple[int, int]
     questions: tuple[int, int]
     stages: Sequence[StageEstimate]
-
-
-@dataclass(frozen=True, slots=True)
-class EstimateTotal:
-    """The sum of several stages."""
-
-    usage: Usage
-    cost: Cost
-    seconds: float
-
-
-def sum_stages(stages: Iterable[StageEstimate], prices: Mapping[str, Price]) -> EstimateTotal:
-    """Return what some stages would ask of models together, by the prices of these."""
-    chosen = list(stages)
-    spent = sum_usage(stage.spent for stage in chosen)
-    seconds = sum(stage.seconds for stage in chosen)
-    return EstimateTotal(sum(spent.values(), Usage()), cost(prices, spent), seconds)
 
 
 def drop_shared(estimates: Sequence[RunEstimate]) -> list[RunEstimate]:

@@ -81,6 +81,7 @@ class Quotations:
 @operation(
     "/collections/{collection}/speech",
     group=GROUP,
+    title="What is said",
     positional=["document"],
     hides_unread=True,
     is_public=True,
@@ -190,6 +191,7 @@ class Facts:
 @operation(
     "/collections/{collection}/facts",
     group=GROUP,
+    title="Facts",
     positional=["document"],
     hides_unread=True,
     is_public=True,

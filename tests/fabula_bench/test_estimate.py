@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -9,6 +10,7 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel
 
+from commands import run as run_command
 from endpoint import Endpoint
 from fabula.build.outcome import SilentListener
 from fabula.models.usage import Usage, sum_usage
@@ -90,8 +92,8 @@ def test_an_estimate_asks_no_model_and_is_what_the_run_then_asks(
             for model, usage in asked.items():
                 counted = expected[name, "ask"][model].prompt_tokens
                 assert counted == pytest.approx(usage.prompt_tokens, rel=0.25)
-        left = estimate_run("tiny", bench, SilentListener())
-        assert not left.stages
+        told = run_command("bench", "run", "tiny.toml", "--dry-run").stdout
+        assert re.search(r"\ball +0 +0 +0 ", told), "what has results is not paid again"
         assert endpoint.calls == sent
 
 

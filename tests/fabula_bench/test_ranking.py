@@ -20,6 +20,7 @@ POSTS = {
     "3": "The door of Scrooge's counting-house was open, so that he might see his clerk.",
     "4": "",
     "5": "Old Marley was as dead as a door-nail.",
+    "6": "Nobody judged whether this is relevant to anything.",
 }
 JUDGED = "query-id\tcorpus-id\tscore\nq1\t1\t2\nq1\t5\t1\nq1\t4\t1\nq2\t3\t1\nq2\t2\t0\n"
 
@@ -42,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_beir_s_files_have_all_texts_and_the_questions_of_a_part(folder: Path) -> None:
     data = read("beir", folder, "test")
-    assert [text.id for text in data.texts] == ["1", "2", "3", "5"], "one has no words"
+    assert [text.id for text in data.texts] == ["1", "2", "3", "5", "6"], "one has no words"
     first, second = data.questions
     assert (first.id, first.relevant) == ("q1", {"1": 2, "5": 1})
     assert first.answers == (POSTS["1"], POSTS["5"])
@@ -80,7 +81,7 @@ def test_documents_of_a_question_are_ranked_beside_published_figures(
     runs = Path("runs/fiqa-documents")
     lines = [json.loads(line) for line in (runs / "results.jsonl").read_text().splitlines()]
     first = lines[0]
-    assert {passage["source"] for passage in first["context"]} == {"1", "2", "3", "5"}, "all texts"
+    assert {passage["source"] for passage in first["context"]} == {"1", "2", "3", "5", "6"}
     assert first["scores"]["recall_100"] == 1
     report = (runs / "report.md").read_text()
     assert "BM25 with reranker | 34.70" in report and "can be set against" not in report

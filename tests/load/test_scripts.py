@@ -204,6 +204,21 @@ def test_timed_text_is_read_as_players_write_it(tmp_path: Path) -> None:
     assert places(document) == [("00:00:12", "Meg:"), ("01:12:31", "Nobody")]
 
 
+def test_names_before_a_colon_are_speakers_where_they_return(tmp_path: Path) -> None:
+    said = ["Ann Example: Well?", "Bob: Yes.", "And no.", "Ann Example: Go on.", "Bob: Done."]
+    cues = "".join(f"00:0{n}.000 --> 00:0{n}.900\n{line}\n\n" for n, line in enumerate(said))
+    document = read(f"WEBVTT\n\n{cues}", "call.vtt", tmp_path)
+    assert speeches(document)[:2] == ["Ann Example:\nWell?", "Bob:\nYes."]
+    assert len(speeches(document)) == 4
+
+
+def test_timed_text_may_have_no_divisions_and_times_on_spans(tmp_path: Path) -> None:
+    one = '<p begin="12s" end="13s">One.</p>'
+    body = f'<body>{one}<p><span begin="61s" end="62s">Two.</span></p></body>'
+    document = read(f'<tt xmlns="http://www.w3.org/ns/ttml">{body}</tt>', "key.xml", tmp_path)
+    assert places(document) == [("00:00:12", "One."), ("00:01:01", "Two.")]
+
+
 def test_a_transcript_has_a_speech_for_each_turn(tmp_path: Path) -> None:
     document = read(INTERVIEW, "talk.txt", tmp_path)
     assert speeches(document) == [
@@ -222,6 +237,7 @@ def test_a_transcript_has_a_speech_for_each_turn(tmp_path: Path) -> None:
         "Meg [00:0{n}:15]: Well.",
         "Meg: (0{n}:15)\nWell.",
         "0{n}:15 Meg: Well.",
+        "Meg: [00:0{n}:15] Well.",
     ],
 )
 def test_names_and_times_stand_in_any_order(line: str, tmp_path: Path) -> None:
@@ -239,6 +255,17 @@ def test_testimony_is_cited_by_page_and_line(tmp_path: Path) -> None:
     assert name_labels("page", labels.range([(start, start + 5)])) == "T. 46:1"
     assert "DEPOSITION" not in document.text
     assert {"line numbers", "page numbers"} == set(document.left_out)
+
+
+def test_pages_may_stand_before_the_numbers_of_lines(tmp_path: Path) -> None:
+    lines = ["     Q.  Who kept it?", "     A.  I did."] * 5
+    text = "".join(
+        f"{f'{page:05}:' if line == 1 else '      '}{line:02}  {said}\n"
+        for page in (7, 8)
+        for line, said in enumerate(lines, 1)
+    )
+    document = read(text, "meg.txt", tmp_path)
+    assert [label for label, _ in places(document)][9:11] == ["7:10", "8:1"]
 
 
 def test_a_novel_with_times_and_numbers_is_no_transcript(tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ def test_graphs_are_built_and_collections_emptied_by_jobs_each_after_those_befor
     assert (job["state"], len(job["items"])) == ("succeeded", 1), job
     wrong = client.post(f"{BASE}/collections/worked/build", json={"graph": "nothing"})
     assert wrong.status_code == 400
-    gaps = client.post(f"{BASE}/collections/worked/retry")
+    gaps = client.post(f"{BASE}/collections/worked/renew")
     again = client.post(f"{BASE}/collections/worked/reembed")
     gone = admin.delete(f"{BASE}/collections/worked")
     assert gone.status_code == 202

@@ -82,7 +82,7 @@ def test_a_citation_has_the_path(answer: Answer) -> None:
     quote = answer.quotes[0]
     assert COMET in quote.hit.text
     assert quote.hit.section == HERE
-    assert describe_place(quote.hit).startswith(f"War and Peace · {HERE} · chunk · characters ")
+    assert describe_place(quote.hit).startswith(f"War and Peace · {HERE} · characters ")
     assert HERE in markdown(answer, ())
     assert HERE in show_answer(answer.question, answer.text, answer.quotes, [])
 

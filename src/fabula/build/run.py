@@ -41,7 +41,6 @@ from fabula.errors import (
     WorkerLost,
 )
 from fabula.graph.entries import Entry
-from fabula.graph.installed import graphs
 from fabula.graph.method import Graph
 from fabula.graph.parts import edition_properties
 from fabula.graph.structure import name_sections
@@ -104,6 +103,7 @@ class _Begun:
         models: The models that are asked.
         ask: Answers its requests now or later; None for calls that are waited for.
         batch: Answers and collects its calls, where they are made by batches.
+        embedded: What a dry run has embedded; see `fabula.models.placeholders.DryRun`.
         document: What was read.
         entries: What the store had of it when it was planned.
         plan: What is to be made, while the build waits.
@@ -115,6 +115,7 @@ class _Begun:
     models: ModelFactory
     ask: Ask | None
     batch: BatchCalls | None
+    embedded: set[bytes]
     began: float = field(default_factory=time.monotonic)
     document: Document | None = None
     entries: Sequence[Entry] = ()
@@ -125,6 +126,7 @@ class _Begun:
         """Let the build begin again in the next round; it counts the same replies once more."""
         self.plan = self.build = None
         self.meter = self.phases.meter = Meter(self.meter.within)
+        self.embedded.clear()
         if self.batch is not None:
             self.batch.restart()
 
@@ -266,17 +268,13 @@ class BuildRun:
 
     def build(self, entries: Sequence[Entry]) -> list[Outcome]:
         """Build the graphs of documents that the store has; their texts stay as they are."""
-        return self._run_all(
-            [_Task(entry.source, partial(self._build, entry, self.names)) for entry in entries]
-        )
+        return self.build_parts([(entry, self.names) for entry in entries])
 
-    def retry(self, entries: Sequence[Entry]) -> list[Outcome]:
-        """Build those graphs of documents again that have gaps; texts stay as they are."""
-        tasks: list[_Task] = []
-        for entry in entries:
-            names = [name for name in graphs() if name in entry.graphs and entry.graphs[name].gaps]
-            tasks.append(_Task(entry.source, partial(self._build, entry, names)))
-        return self._run_all(tasks)
+    def build_parts(self, parts: Sequence[tuple[Entry, Collection[str]]]) -> list[Outcome]:
+        """Build of each document the graphs that are named beside it."""
+        return self._run_all(
+            [_Task(entry.source, partial(self._build, entry, names)) for entry, names in parts]
+        )
 
     def build_collection(self, graph: Graph[Any]) -> list[Outcome]:
         """Build what belongs to the collection itself, from what its documents have."""
@@ -428,6 +426,7 @@ class BuildRun:
     def _begin(self, name: str) -> _Begun:
         models, counter, batch = self.models, self.models.counter, None
         ask: Ask | None = None
+        embedded = set[bytes]()
         if self.rounds is not None:
             batch = self.rounds.begin_build()
             ask = partial(answer_later, batch)
@@ -436,13 +435,16 @@ class BuildRun:
         elif self.dry:
             from fabula.models.placeholders import DryRun
 
-            models, ask = models.view(dry_run=DryRun()), answer
+            settings = models.settings
+            has_all = settings.offline and settings.cache
+            dry_run = DryRun(embedded=embedded if has_all else None)
+            models, ask = models.view(dry_run=dry_run), answer
             if self.estimate is not None:
                 estimated = self.estimate.open(models.batch_lines(), models.cache)
                 ask = partial(answer_later, estimated)
         meter = Meter(counter)
         progress = _DocumentProgress(self.listener.begin(name), meter)
-        return _Begun(progress, meter, models, ask, batch)
+        return _Begun(progress, meter, models, ask, batch, embedded)
 
     # One document: plan, make, commit
 

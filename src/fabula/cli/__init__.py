@@ -157,7 +157,10 @@ def run() -> NoReturn:
     Threads may still wait for a model: they must not delay the exit, and one that prints while
     Python shuts down would make it abort. So the process ends without a shutdown.
     """
+    from fabula.cli.shared.encoding import tell_written_otherwise, write_any_text
+
     gc.set_threshold(GC_THRESHOLD)
+    write_any_text()
     code: object = 0
     try:
         main()
@@ -166,6 +169,7 @@ def run() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
+    tell_written_otherwise()
     os._exit(code if isinstance(code, int) else code is not None)
 
 

@@ -93,6 +93,11 @@ class Serving(BaseModel):
         description="Dask scheduler whose workers read and build for jobs, as tcp://host:8786",
     )
     queries_at_once: int = Field(4, ge=1, description="maximum analysts' queries at the same time")
+    cypher_tool: bool = Field(
+        False,
+        description="whether assistants with a key of the whole library may run their own Cypher, "
+        "which reads all collections; a text that they read could ask for that",
+    )
     unpriced: Literal["stop", "tokens"] = Field(
         "stop",
         description="what happens to a key with a quota of money if a model has no price: it "

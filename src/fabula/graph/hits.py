@@ -197,11 +197,13 @@ class Quote:
 def describe_place(hit: Hit, spans: Sequence[tuple[int, int]] = ()) -> str:
     """Return where a hit is, for people: document, section, what it is, character offsets.
 
-    Where several collections were asked, the collection comes first.
+    Where several collections were asked, the collection comes first. What is a passage of the text
+    needs no word for it.
 
     `spans` are the stretches of its text that are meant; all of it if there are none.
     """
     what = f"{hit.aspect}, level {hit.level}" if hit.aspect else hit.kind
+    what = "" if what == "chunk" else what
     where = ", ".join(f"{start}-{end}" for start, end in document_spans(hit, spans))
     labels = (name_labels("page", hit.pages), name_labels("line", hit.lines))
     parts = [hit.collection, hit.title, hit.section, *labels, what, f"characters {where}"]

@@ -318,7 +318,7 @@ class JobRun:
             return self._end_stopped()
         if any(outcome.status == "waiting" for outcome in outcomes):
             return self._end_waiting()
-        if self._job.kind in ("build", "retry"):
+        if self._job.kind in ("build", "renew"):
             # The build did not even look at what is left: it is built by now, or was removed.
             self._progress.settle("unchanged")
         if self._progress.waiting():

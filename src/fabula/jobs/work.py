@@ -19,6 +19,7 @@ from fabula.models.usage import Usage
 if TYPE_CHECKING:
     from fabula.build.options import BuildOptions
     from fabula.build.outcome import Outcome
+    from fabula.build.renew import Damage
     from fabula.jobs.estimates import Estimate
     from fabula.library.collection import Collection
 
@@ -99,14 +100,15 @@ class BuildWork(Work):
 
 
 @dataclass(frozen=True)
-class RetryWork(Work):
-    """Asking models again for the replies that are missing."""
+class RenewWork(Work):
+    """Renewing what is damaged, of every kind or of one."""
 
-    kind = "retry"
+    kind = "renew"
+    only: Damage = ""
 
     def run(self, **options: Unpack[BuildOptions]) -> Sequence[Outcome]:
-        """Fill the gaps."""
-        return self.collection.retry(**options)
+        """Renew it."""
+        return self.collection.renew(self.only, **options)
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,6 @@ class RemovalWork(Work):
 
 
 WORK_BY_KIND: Mapping[Kind, type[Work]] = {
-    each.kind: each for each in (BuildWork, RetryWork, ReembedWork, RemovalWork)
+    each.kind: each for each in (BuildWork, RenewWork, ReembedWork, RemovalWork)
 }
 """The kinds of jobs that are such work, and not the reading of files that were uploaded."""

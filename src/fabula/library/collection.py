@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from fabula.build.options import BuildOptions
     from fabula.build.outcome import Outcome
     from fabula.build.reembed import Reembedded
+    from fabula.build.renew import Damage
     from fabula.build.run import BuildRun
     from fabula.export.files import Written
     from fabula.export.until import ReadSoFar
@@ -370,23 +371,38 @@ class Collection:
             raise outcome.error
         return outcome
 
-    def retry(self, **options: Unpack[BuildOptions]) -> list[Outcome]:
-        """Ask again for the gaps of all documents that have some.
+    def renew(self, only: Damage = "", **options: Unpack[BuildOptions]) -> list[Outcome]:
+        """Renew what is damaged: indexes, vectors, gaps, and parts that are stale or wrong.
 
-        Their texts stay as they are. A graph that was built with other settings or models is built
-        again with those in force, as `build` does.
+        Texts stay as they are, and what is sound is neither read nor asked for again. A graph that
+        was built with other settings or models is built again with those in force, as `build` does.
+
+        Args:
+            only: The kind of damage to renew; '' for all.
+            **options: See `BuildOptions`.
 
         Returns:
-            One outcome per document with gaps, and per graph of the collection itself with gaps.
+            One outcome for the indexes, one for the vectors, one per document with damaged graphs,
+            and one per graph of the collection itself that is damaged.
         """
-        store = self.app.store_of(self.name, options.get("stop"))
-        lacking = [entry for entry in store.documents(self.name) if entry.gaps]
-        run = self._run([], **options)
-        outcomes = run.retry(lacking)
-        for own in self.collection_graphs():
-            if own.record.gaps:
-                outcomes += run.build_collection(graph(own.graph))
-        return outcomes
+        from fabula.build.renew import Renewal
+
+        self.app.store_of(self.name, options.get("stop"))
+        run, space = self._run([], **options), self.space()
+        if space is None:
+            return []
+        entries, own = list(self.documents()), self.collection_graphs()
+        renewal = Renewal(
+            run,
+            space,
+            self.check(),
+            entries,
+            self.stale_of(entries) if entries else {},
+            {each.graph: each.record for each in own},
+            [each.graph for each in own if each.stale],
+            only,
+        )
+        return renewal.renew()
 
     def build(self, name: str, *documents: str, **options: Unpack[BuildOptions]) -> list[Outcome]:
         """Build a graph, and the graphs that it rests on, for documents of the collection.
@@ -531,8 +547,16 @@ class Collection:
         """Return what is wrong with the collection, or with one document by id, title or file."""
         from fabula.store.integrity import check
 
-        id = self.document(document).id if document else ""
-        return check(self.open_store(), graphs().values(), self.name, id)
+        entries = [self.document(document)] if document else list(self.documents())
+        id = entries[0].id if document else ""
+        findings = check(self.open_store(), graphs().values(), self.name, id)
+        stale = sum(map(len, self.stale_of(entries).values())) if entries else 0
+        if not document:
+            own = self.collection_graphs()
+            stale += sum(bool(each.stale) for each in own)
+            gaps = findings.counts["gaps"] + sum(each.record.gaps for each in own)
+            findings = replace(findings, counts={**findings.counts, "gaps": gaps})
+        return replace(findings, counts={**findings.counts, "stale": stale})
 
     def export(
         self,

@@ -9,10 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any
 
 from fabula.errors import LoadError
-from fabula.load.clean import one_line, tidy
+from fabula.load.clean import fold_heading, one_line, tidy
 from fabula.load.content import FileContent
 from fabula.load.encoding import decode_text
 from fabula.load.files import printable, read_file, too_large
@@ -34,7 +33,8 @@ _VARIANT = re.compile(r"[-_.](?:h|0|8|utf-?8|ascii|latin-?1|images?(?:-3)?|noima
 _OLD = "old"
 """The folder in which Project Gutenberg keeps earlier versions."""
 _FEW = 6
-"""Of so few files, any two may be one book; of more, only those whose names say so."""
+"""Of so few files in several formats, any two may be one book; of more, only those whose names say
+so: each file that is compared is read once more."""
 _SHINGLE_WORDS = 4
 _MIN_ALIKE = 0.7
 """Two texts are one book if so much of their runs of four words is in both."""
@@ -167,17 +167,33 @@ def _has_words(file: Path) -> bool:
     return any(map(str.isalnum, split_front_matter(tidy(text), markdown=True).text))
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What two files are compared by: the title and author that a file states, and its words."""
+
+    title: str
+    author: str
+    runs: frozenset[tuple[str, ...]]
+
+    def is_of(self, other: _Words) -> bool:
+        """Whether both are of one book: nothing that both state differs, and most words agree."""
+        for mine, yours in ((self.title, other.title), (self.author, other.author)):
+            if mine and yours and mine != yours:
+                return False
+        longest = max(len(self.runs), len(other.runs))
+        return longest > 0 and len(self.runs & other.runs) >= _MIN_ALIKE * longest
+
+
 def _find_copies(files: Sequence[Path], max_bytes: int) -> dict[Path, str]:
     """Why files are left out that have the words of another one, in another format or encoding."""
     reasons: dict[Path, str] = {}
     for group in _groups(files):
-        group.sort(key=_preference)
-        taken: list[tuple[Path, frozenset[tuple[str, ...]]]] = []
-        for file in group:
-            runs = _runs(file, max_bytes)
-            same = next((other for other, known in taken if _are_alike(runs, known)), None)
+        taken: list[tuple[Path, _Words]] = []
+        for file in sorted(group, key=_preference):
+            words = _words(file, max_bytes)
+            same = next((other for other, known in taken if words.is_of(known)), None)
             if same is None:
-                taken.append((file, runs))
+                taken.append((file, words))
             else:
                 reasons[file] = f"is the same book as {printable(same)}, which was taken"
     return reasons
@@ -186,7 +202,7 @@ def _find_copies(files: Sequence[Path], max_bytes: int) -> dict[Path, str]:
 def _groups(files: Sequence[Path]) -> Iterator[list[Path]]:
     """The files that may be one book by their names and folders."""
     readable = [file for file in files if file.suffix.lower() in READERS]
-    if len(readable) <= _FEW:
+    if len(readable) <= _FEW and len({file.suffix.lower() for file in readable}) > 1:
         return iter([readable])
     by_name: dict[tuple[Path, str], list[Path]] = defaultdict(list)
     for file in readable:
@@ -205,20 +221,19 @@ def _preference(file: Path) -> tuple[bool, int, str]:
     return file.parent.name.casefold() == _OLD, rank, file.name
 
 
-def _runs(file: Path, max_bytes: int) -> frozenset[tuple[str, ...]]:
-    """The runs of words of a text; none if it can't be read, which is said later."""
+def _words(file: Path, max_bytes: int) -> _Words:
+    """The words of a text; none if it can't be read, which is said later."""
     from fabula.load import load
+    from fabula.load.document import title_of_file
 
     try:
-        words = re.findall(r"\w+", load(file, "", max_bytes).text.casefold())
+        document = load(file, "", max_bytes)
     except LoadError:
-        return frozenset()
-    return frozenset(zip(*(words[at:] for at in range(_SHINGLE_WORDS)), strict=False))
-
-
-def _are_alike(runs: frozenset[Any], others: frozenset[Any]) -> bool:
-    longest = max(len(runs), len(others))
-    return longest > 0 and len(runs & others) >= _MIN_ALIKE * longest
+        return _Words("", "", frozenset())
+    words = re.findall(r"\w+", document.text.casefold())
+    runs = frozenset(zip(*(words[at:] for at in range(_SHINGLE_WORDS)), strict=False))
+    title = "" if document.title == title_of_file(document.source) else document.title
+    return _Words(fold_heading(title), fold_heading(document.author), runs)
 
 
 def _in_order(file: Path) -> list[tuple[int, str]]:

@@ -45,7 +45,8 @@ _EMPHASIS = re.compile(r"(?<!\\)(\*{1,3}|_)(?=\S)([^*_\n]{1,500}?)(?<=[^\s\\])\1
 _ESCAPED = re.compile(r"\\([*_~@!.#>=\[\]\\])")
 _MIN_SCENES, _MIN_CUES = 2, 3
 """The fewest headings of scenes, and names above speeches, by which a text is a screenplay."""
-_SCENES = ("Scene Heading", "Shot")
+_CUT_ELEMENTS = {"OmittedScene": "cut passages", "ScriptNote": "notes", "Summary": "synopses"}
+"""The elements of Final Draft within paragraphs that are no text of the script."""
 _SPOKEN = ("Dialogue", "Parenthetical", "Lyrics")
 _SECTION_KINDS = ("New Act", "Outline 1", "Outline 2", "Outline 3")
 
@@ -109,7 +110,7 @@ def draft_final_draft(root: Element) -> Draft:
     left_out: Counter[str] = Counter()
     for paragraph in _paragraphs(root):
         kind = paragraph.get("Type") or "Action"
-        for name, what in (("ScriptNote", "notes"), ("Summary", "synopses")):
+        for name, what in _CUT_ELEMENTS.items():
             left_out[what] += sum(
                 count_characters("".join(note.itertext())) for note in elements(paragraph, name)
             )
@@ -222,7 +223,7 @@ def _blocks(parts: Iterable[Part]) -> Iterator[Block]:
         elif kind.startswith("Outline") or kind in _SECTION_KINDS:
             above = int(kind[-1]) if kind[-1].isdigit() else 1
             yield Block(text, text, above)
-        elif kind in _SCENES[:1]:
+        elif kind == "Scene Heading":
             yield Block(text, text, above + 1)
         elif text:
             yield Block(text)

@@ -25,6 +25,7 @@ from fabula.load import (
     recognise_content,
     too_large,
 )
+from fabula.load.files import walk_files
 from fabula.load.folders import sort_folder
 from fabula.load.source import DocumentSource
 
@@ -105,19 +106,17 @@ def find_gone(paths: Sequence[str | Path], documents: Iterable[tuple[str, str]])
         paths: What is read.
         documents: The id and the source of each document that there is.
     """
-    folders = tuple(
-        f"{real_path(Path(path))}{os.sep}" for path in paths if path and Path(path).is_dir()
-    )
+    folders = [Path(path) for path in paths if path and Path(path).is_dir()]
+    inside = tuple(f"{real_path(folder)}{os.sep}" for folder in folders)
+    # Compared as they are written: a source need not be a path, as it has no control characters.
+    there = {real_path(file) for folder in folders for file in walk_files(folder)}
     return {
         source: f"has gone, and its document is still here: `fabula remove {identifier}`"
         for identifier, source in documents
-        if source.startswith(folders) and not _is_there(Path(source))
+        if source.startswith(inside)
+        and there.isdisjoint((source, *map(str, Path(source).parents)))
+        and not Path(source).exists()
     }
-
-
-def _is_there(path: Path) -> bool:
-    """Whether a file is there, or the zip that it is in."""
-    return path.exists() or any(is_zip(above) and above.is_file() for above in path.parents)
 
 
 def _find(path: str | Path, options: _Options) -> tuple[dict[str, DocumentSource], dict[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
 from typing import TYPE_CHECKING
@@ -35,8 +35,10 @@ _CHEVRONS = re.compile(r"^\s*>{2,}[ ]*", re.MULTILINE)
 """What live captions have for a dash before another speaker."""
 _SENTENCE_END = re.compile(r"[.!?…♪\])。！？][\"'”’»)\]*]*$")
 _MIN_CUES = 3
+_MIN_NAMED = 0.3
+"""The share of cues that begin with a name that returns, by which such names are speakers."""
 _MIN_GAP_SECONDS = 2.0
-"""After a pause as long, what follows the end of a sentence is a new paragraph."""
+"""After a pause as long, what follows a sentence or begins with a capital is a new paragraph."""
 _MAX_PARAGRAPH_CHARACTERS = 1_200
 """Where subtitles have no full stops, a paragraph ends after as many characters."""
 
@@ -103,15 +105,17 @@ def draft_timed_text(root: Element) -> Draft:
     }
     rate = float(attribute(root, "tickRate") or 1), float(attribute(root, "frameRate") or 30)
     cues: list[Cue] = []
-    for division in elements(root, "div"):
+    for division in (each for each in root.iter() if local_name(each) in ("body", "div")):
         offset = _clock(attribute(division, "begin"), rate)
         for paragraph in (child for child in division if local_name(child) == "p"):
-            begin = offset + _clock(attribute(paragraph, "begin"), rate)
-            duration = _clock(attribute(paragraph, "dur"), rate)
-            end = offset + _clock(attribute(paragraph, "end"), rate) if not duration else 0.0
+            begin, end, duration = (
+                _clock(_timing(paragraph, name), rate) for name in ("begin", "end", "dur")
+            )
+            # They count from the beginning of the division, but not in all files.
+            added = offset if begin < offset else 0.0
             agent = agents.get(attribute(paragraph, "agent"), "")
             text = tidy("".join(_timed_pieces(paragraph)))
-            cues.append(Cue(begin, end or begin + duration, text, agent))
+            cues.append(Cue(begin + added, (end or begin + duration) + added, text, agent))
     left_out: Counter[str] = Counter()
     return Draft(
         tuple(_blocks(_without_repeats(cues, left_out))),
@@ -119,6 +123,11 @@ def draft_timed_text(root: Element) -> Draft:
         language=attribute(root, "lang"),
         left_out=+left_out,
     )
+
+
+def _timing(paragraph: Element, name: str) -> str:
+    """A time of a paragraph, or of the first within it that has one."""
+    return next(filter(None, (attribute(each, name) for each in paragraph.iter())), "")
 
 
 def _timed_pieces(element: Element) -> Iterator[str]:
@@ -189,22 +198,41 @@ def _without_repeats(cues: Sequence[Cue], left_out: Counter[str]) -> Iterator[Cu
             yield replace(cue, text="\n".join(new))
 
 
-def _blocks(cues: Iterator[Cue]) -> Iterator[Block]:
+def _names(cues: Sequence[Cue]) -> frozenset[str]:
+    """The names before a colon at the beginning of cues, as meetings have them, in any letters."""
+    labels = (match for cue in cues if (match := _LABEL.match(cue.text)))
+    counts = Counter(
+        label["name"]
+        for label in labels
+        if all(word[0].isupper() for word in label["name"].split())
+    )
+    returning = {name: count for name, count in counts.items() if count > 1}
+    return frozenset(counts if sum(returning.values()) >= _MIN_NAMED * len(cues) else ())
+
+
+def _blocks(all_cues: Iterable[Cue]) -> Iterator[Block]:
     """One block for each paragraph; one who is named in front of it is its speaker."""
+    cues = list(all_cues)
+    names = _names(cues)
     paragraph, speaker, ended = "", "", 0.0
     for cue in cues:
         mark = page_mark(label_time(cue.begin))
         for line in cue.text.split("\n"):
             name, text, turn = cue.speaker, line, _TURN.match(line)
             label = _LABEL.match(text, turn.end() if turn else 0)
-            if not name and label and is_speaker(label["name"]):
+            if not name and label and (label["name"] in names or is_speaker(label["name"])):
                 name, text = label["name"].strip(), text[label.end() :]
             printed = without_marks(paragraph)
+            is_pause = cue.begin - ended >= _MIN_GAP_SECONDS
             is_new = (
                 turn is not None
                 or name not in ("", speaker)
                 or (speaker and cue.speaker != speaker and _SENTENCE_END.search(printed))
-                or (_SENTENCE_END.search(printed) and cue.begin - ended >= _MIN_GAP_SECONDS)
+                or (
+                    is_pause
+                    and not cue.speaker
+                    and (_SENTENCE_END.search(printed) or text[:1].isupper())
+                )
                 or len(paragraph) > _MAX_PARAGRAPH_CHARACTERS
             )
             if paragraph and is_new:

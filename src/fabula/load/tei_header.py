@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
+from fabula.load.author_names import read_author
 from fabula.load.clean import one_line
 from fabula.load.markup import elements, local_name
 from fabula.text.metadata import Metadata, Value, state_metadata
@@ -131,7 +132,7 @@ def _name(author: Element) -> str:
     if parts and not "".join(own_text).strip():
         parts.sort(key=lambda part: _NAME_ORDER[local_name(part)])
         return " ".join(filter(None, map(_text, parts)))
-    return _text(person).strip(" ,;")
+    return read_author(_text(person).strip(" ,;"))
 
 
 def _text(element: Element) -> str:

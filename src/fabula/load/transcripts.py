@@ -23,11 +23,13 @@ _HEADS = (
     # [00:01:15] Ann Example: What she says.
     re.compile(rf"{_STAMP}[ ]*[-–—]?[ ]*{_NAME}:(?:[ ]+(?P<text>.*))?"),
     # Ann Example [00:01:15]: What she says.
-    re.compile(rf"{_NAME}[ ]*[\[(](?P<time>{_TIME})[\])][ ]*:?[ ]+(?P<text>\S.*)"),
+    re.compile(rf"{_NAME}[ ]*:?[ ]*[\[(](?P<time>{_TIME})[\])][ ]*:?[ ]+(?P<text>\S.*)"),
 )
 _MIN_TURNS = 3
 _MAKER = re.compile(r"(?:transcribed|transcript(?:ion)?(?: provided)?) by\b.{1,80}", re.IGNORECASE)
-_NUMBERED = re.compile(r"[ ]{0,12}(?P<line>\d{1,2})(?:[ ]{1,}(?P<text>\S.*)|[ ]*)")
+_NUMBERED = re.compile(
+    r"[ ]{0,12}(?:(?P<page>\d{1,5}):)?(?P<line>\d{1,2})(?:[ ]{1,}(?P<text>\S.*)|[ ]*)"
+)
 _PAGE = re.compile(r"\s*(?:page[ ]+)?(?P<page>\d{1,5})\s*", re.IGNORECASE)
 _HEAD_PAGE = re.compile(r"(?:^|\s)(?P<page>\d{1,5})\s*$")
 """The number of a page at the end of its running head."""
@@ -130,10 +132,11 @@ def _testimony(lines: list[str], left_out: Counter[str]) -> Iterator[Block]:
         yield Block(block)
 
 
-def _testimony_lines(lines: list[str], left_out: Counter[str]) -> Iterator[tuple[str, str]]:
+def _testimony_lines(lines: list[str], left_out: Counter[str]) -> list[tuple[str, str]]:
     """The lines with text, each with its page and its number on it, as "45:12"."""
     heads = Counter(_without_digits(line) for line in lines if not _NUMBERED.fullmatch(line))
-    pages: list[list[tuple[int, str]]] = []
+    # The first has what stands before the first page.
+    pages: list[list[tuple[int, str]]] = [[]]
     printed: dict[int, str] = {}
     is_on_top: bool | None = None
     before = _NO_LINE
@@ -145,24 +148,27 @@ def _testimony_lines(lines: list[str], left_out: Counter[str]) -> Iterator[tuple
         if numbered and (number == before + 1 or not page):
             if number <= before:
                 pages.append([])
+            if numbered["page"]:
+                printed[len(pages) - 1] = str(int(numbered["page"]))
+                left_out[PAGE_NUMBERS] += count_characters(numbered["page"]) + 1
             pages[-1].append((number, " ".join((numbered["text"] or "").split())))
             left_out["line numbers"] += count_characters(numbered["line"])
             before = number
         elif page:
-            is_on_top = not pages if is_on_top is None else is_on_top
+            is_on_top = len(pages) == 1 if is_on_top is None else is_on_top
             printed[len(pages) - (not is_on_top)] = page["page"]
             left_out[PAGE_NUMBERS] += count_characters(line)
             before = _NO_LINE
         elif is_head:
             left_out[RUNNING_HEADS] += count_characters(line)
         else:
-            if not pages:
-                pages.append([])
             pages[-1].append((0, line.strip()))
-    for index, page_lines in enumerate(pages):
-        for number, text in page_lines:
-            if text:
-                yield (f"{printed.get(index, index + 1)}:{number}" if number else ""), text
+    return [
+        (f"{printed.get(index, index)}:{number}" if number else "", text)
+        for index, page_lines in enumerate(pages)
+        for number, text in page_lines
+        if text
+    ]
 
 
 def _without_digits(line: str) -> str:

@@ -19,11 +19,14 @@ class DryRun:
 
     Attributes:
         dimensions: Those of the collection's embeddings, for a question; 0 for those at hand.
+        embedded: The cache's keys of the texts that were embedded: the cache would have them. None
+            for a build with a chat model: placeholders may be alike where its replies are not.
         saves: Whether placeholders' replies are saved as a model's are, so that what is asked twice
             is counted once. The cache of the settings must then be one of this dry run's own.
     """
 
     dimensions: int = 0
+    embedded: set[bytes] | None = None
     saves: bool = False
 
 
@@ -77,8 +80,12 @@ class PlaceholderEmbedder:
     def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
         """Return vectors of the placeholder, and the tokens of the texts that would be sent."""
         keys = {embedding_key(self._endpoint, self.model, text): text for text in texts}
-        cached = self._cache.vectors(list(keys)) if self._cache else {}
-        new = {key: text for key, text in keys.items() if key not in cached}
+        cached = self._cache.find(list(keys)) if self._cache else {}
+        embedded = self._dry_run.embedded
+        known = cached.keys() | (embedded or ())
+        new = {key: text for key, text in keys.items() if key not in known}
+        if embedded is not None:
+            embedded.update(new)
         vectors = self._stand_in.embed(texts, kind).vectors
         dimensions = self._dry_run.dimensions or vectors.shape[1]
         if dimensions != vectors.shape[1]:

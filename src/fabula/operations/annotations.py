@@ -132,6 +132,7 @@ def make_row(entry: Entry, layer: str, item: PlacedAnnotation) -> AnnotationRow:
 @operation(
     "/collections/{collection}/annotations",
     group=GROUP,
+    title="Layers",
     command="annotations list",
     positional=["document"],
     hides_unread=True,
@@ -186,6 +187,7 @@ def _make_layer_row(
 @operation(
     "/collections/{collection}/documents/{document}/annotations",
     group=GROUP,
+    title="Annotations",
     command="annotations show",
     positional=["document"],
     hides_unread=True,

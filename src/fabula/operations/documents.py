@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from fabula.library.collection import Collection
 
 GROUP = "Documents"
-RETRY = "`fabula retry`"
+RETRY = "`fabula renew`"
 MAX_NAMED = 5
 """How many of the documents that an earlier version read are named."""
 MAX_GAPS = 5

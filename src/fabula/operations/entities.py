@@ -58,12 +58,12 @@ class Entity:
     """
 
     document: Annotated[str, Hidden]
-    title: Annotated[str, Column("document")]
+    title: Annotated[str, Column("book")]
     id: Annotated[str, Hidden]
-    name: str
+    name: Annotated[str, Column(opens="entity")]
     type: str
     mentions: int
-    chunks: int
+    chunks: Annotated[int, Column("passages")]
     relations: int
     also: Sequence[str]
     names: Annotated[Sequence[str], Hidden]
@@ -98,6 +98,7 @@ def write_network_file(
 @operation(
     "/collections/{collection}/entities",
     group="People",
+    title="People and places",
     positional=["document"],
     hides_unread=True,
     is_public=True,

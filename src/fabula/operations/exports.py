@@ -169,7 +169,10 @@ def export_annotations(
     document: NamedDocument,
     format: Annotated[
         str,
-        Field(max_length=1000, description=f"webannotation, booknlp, catma or tei, {ABOUT}"),
+        Field(
+            max_length=1000,
+            description=f"webannotation, webannotation-utf16, booknlp, catma or tei, {ABOUT}",
+        ),
     ] = WEB_ANNOTATION,
     what: Annotated[
         tuple[str, ...],

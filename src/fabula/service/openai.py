@@ -148,6 +148,7 @@ class Completion(BaseModel):
 
 DETAILS = (
     *("context", "usage", "money", "unpriced", "path", "quotations", "weak_citations"),
+    "missing_citations",
     *("document", "place", "brief", "note", "warning"),
 )
 """What a reply includes of an answer if the request asks for `fabula`."""

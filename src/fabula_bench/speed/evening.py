@@ -33,9 +33,8 @@ from fabula_bench.speed.service import (
     Service,
     client,
     endpoint,
-    make_key,
+    lived_in,
     make_service,
-    started,
     wait_until_ready,
 )
 
@@ -59,9 +58,7 @@ def measure(books: Path | None) -> list[Figure]:
             service = make_service(Path(folder), home, url)
             service.run("ingest", str(STORY))
             before = len(notes.read_text().splitlines())
-            keys = [make_key(service, f"reader {number}", "read") for number in range(READERS)]
-            admin = make_key(service, "operator", "admin")
-            with started(service):
+            with lived_in(service, READERS) as (keys, admin):
                 figures = asyncio.run(_live(service, keys, admin, home, books, diary))
                 figures += _bill(admin, notes, before)
                 figures += _restart(service, admin, diary)
@@ -91,7 +88,6 @@ def disk(folder: str) -> Iterator[Path]:
 async def _live(
     service: Service, keys: list[str], admin: str, home: Path, books: Path | None, diary: Diary
 ) -> list[Figure]:
-    await wait_until_ready(admin)
     async with client(admin) as operator:
         async with reading(ask_and_read(keys), diary, lambda: READ_SECONDS):
             troubles = asyncio.create_task(_trouble(service, admin, home, diary))

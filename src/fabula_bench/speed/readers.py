@@ -16,7 +16,7 @@ from typing import Any
 import httpx2
 
 from fabula_bench.speed.books import book, questions
-from fabula_bench.speed.report import Figure
+from fabula_bench.speed.report import Figure, p95
 from fabula_bench.speed.service import GIVE_UP_SECONDS, Service, client
 
 SHELF_PATH = "/api/v1/collections/default"
@@ -52,11 +52,14 @@ class Diary:
         finally:
             self.waits.setdefault(kind, []).append(time.perf_counter() - began)
 
-    def describe_waits(self, when: str = "", goal: float | None = None) -> Iterator[Figure]:
-        """How long they waited."""
+    def describe_waits(
+        self, when: str = "", longest: float | None = None, goals: Mapping[str, float] = {}
+    ) -> Iterator[Figure]:
+        """How long they waited, with a goal for the longest wait, and goals for the p95 by kind."""
         for kind, seconds in sorted(self.waits.items()):
             note = f"median {statistics.median(seconds):.3f}, {len(seconds)} requests"
-            yield Figure(f"{when}{kind}, longest", max(seconds), goal=goal, note=note)
+            yield Figure(f"{when}{kind}, p95", p95(seconds), goal=goals.get(kind))
+            yield Figure(f"{when}{kind}, longest", max(seconds), goal=longest, note=note)
 
     def describe(self) -> Iterator[Figure]:
         """What it was like."""

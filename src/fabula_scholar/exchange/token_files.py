@@ -252,5 +252,5 @@ class ToolText:
             quote = self._quotes.read(*span)
             if _bare(quote.exact) == _bare(own.exact):
                 return quote
-        flat = (" ".join(each.split()) for each in (own.exact, own.prefix, own.suffix))
-        return TextQuote(*flat)
+        exact, prefix, suffix = (" ".join(x.split()) for x in (own.exact, own.prefix, own.suffix))
+        return TextQuote(exact, prefix, suffix)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from cases import for_each
+from fabula.load import load
 from fabula.text.document import Chunk, Document
 from fabula_graphs.speech.plays import find_speeches
 from fabula_graphs.speech.quotations import find_quotations
@@ -109,3 +112,19 @@ def test_a_play_has_a_speech_for_each_label() -> None:
     ]
     assert len(found) == 6
     assert all(text.startswith(q.label, q.label_start) for q in found)
+
+
+def test_names_that_the_file_marks_are_speakers_however_few(tmp_path: Path) -> None:
+    file = tmp_path / "talk.srt"
+    file.write_text(
+        "1\n00:00:01,000 --> 00:00:02,000\nMEG: Who kept it?\n\n"
+        "2\n00:00:05,000 --> 00:00:06,000\nThe bell rang.\n\n"
+        "3\n00:00:09,000 --> 00:00:10,000\nTOM GRAY: I did.\n"
+    )
+    document = load(file, "c", 1_000_000)
+    chunk = Chunk("c", 0, "", 0, len(document.text), document.text, 0)
+    found = find_speeches(document, [chunk])
+    assert [(q.label, document.text[q.start : q.end]) for q in found] == [
+        ("MEG", "Who kept it?"),
+        ("TOM GRAY", "I did."),
+    ]

@@ -148,7 +148,7 @@ def test_webanno_tsv_is_read_with_stacks_parts_of_tokens_and_chains() -> None:
 
 @pytest.mark.parametrize("own", [{"k.txt": OWN}, {}])
 def test_brats_lines_about_a_tag_are_kept_with_it(own: Mapping[str, str]) -> None:
-    found = read("brat", {"k.ann": ANN} | own)
+    found = read("brat", {"k.ann": ANN, **own})
     assert shown(found) == [
         *(("Thing", "Marta"), ("PER", "Marta Kettle"), ("Send", "sent")),
         *(("LOC", "Hollin"), ("PER", "she"), ("Thing", "lantern")),

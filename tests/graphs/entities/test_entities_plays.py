@@ -137,6 +137,23 @@ def test_labels_are_two_persons_even_if_one_is_the_family_name_of_the_other() ->
     assert names_of(cast) >= {frozenset(("TOM GRAY",)), frozenset(("GRAY",))}
 
 
+def test_a_number_tells_one_of_several_from_the_others() -> None:
+    several = ["MESSENGER", "SECOND MESSENGER", "DRUGI GOŚĆ", "GOŚĆ"]
+    apart = {frozenset({label}) for label in several}
+
+    assert names_of(cast_of(play(*([label, "HANNA"] * 3 for label in several)))) >= apart
+
+
+def test_labels_that_differ_in_one_ending_are_two_persons_even_if_one_speaks_once() -> None:
+    chunks = play(["OBŁĄKANY", "HANNA"] * 3, ["OBŁĄKANA", "HANNA"])
+    speeches = read_speeches(chunks)
+    extraction = add_speakers(extract_entities(chunks, "pl"), speeches, chunks, "pl")
+    decisions = tell_speakers_apart(DecidedPairs(), speeches, chunks)
+    cast = resolve_mentions(extraction, language="pl", decisions=decisions).merge("d")
+
+    assert names_of(cast) >= {frozenset({"OBŁĄKANY"}), frozenset({"OBŁĄKANA"})}
+
+
 def test_labels_are_one_person_where_the_cast_prints_both_as_one_name() -> None:
     """The label changes after she was introduced: both are words of HANNA BIRD."""
     cast = cast_of(play(["BIRD.", "MR. GRAY."] * 3, ["HANNA.", "MR. GRAY."] * 3))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, Unpack
 
@@ -13,6 +14,7 @@ from fabula.cli.shared.help import Command
 from fabula.cli.shared.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.shared.screen import echo, notice_offline
 from fabula.config.settings import Settings
+from fabula.errors import LoadError
 from fabula.text.metadata import GivenMetadata, read_assignments, read_table
 
 if TYPE_CHECKING:
@@ -80,7 +82,7 @@ def command(
     others continue; the exit code is then 1.
 
     A document is added without its gaps, the pieces that the model did not provide, if they are
-    few. The next ingest of the file asks for them again; `fabula retry` does so for all documents.
+    few. The next ingest of the file asks for them again; `fabula renew` does so for all documents.
 
     With --batch, models are asked by batches, at half the price, which may take up to a day each.
     The command ends with exit code 75 while documents wait; run it again, or let it --wait.
@@ -89,6 +91,11 @@ def command(
     from fabula.load.folders import describe_parts
 
     notice_offline(settings)
+    for path in map(Path, () if as_one else paths):
+        # A folder that can't be searched is reported as a document that has failed.
+        with suppress(LoadError):
+            if path.is_dir() and (hint := describe_parts(path, find([path]).files)):
+                echo(hint, err=True)
     given = GivenMetadata(read_assignments(meta), read_table(meta_csv.read()) if meta_csv else {})
 
     def ingest(collection: Collection, /, **options: Unpack[BuildOptions]) -> Sequence[Outcome]:
@@ -110,6 +117,3 @@ def command(
         nothing="No files found",
         can_compare=is_local and settings.preset in ("fabula", "published"),
     )
-    for path in map(Path, () if as_one else paths):
-        if path.is_dir() and (hint := describe_parts(path, find([path]).files)):
-            echo(hint, err=True)

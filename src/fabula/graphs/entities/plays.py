@@ -7,12 +7,13 @@ they speak in: what DraCor (Fischer et al. 2019) makes networks of.
 
 from __future__ import annotations
 
+import functools
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 
 from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.forenames import is_short_for
@@ -21,6 +22,7 @@ from fabula.graphs.entities.resolve import PERSON
 from fabula.graphs.entities.values import Extraction, Mention, RelationMention
 from fabula.graphs.entities.words import all_words
 from fabula.text.document import Chunk
+from fabula.text.heading_words import heading_words
 from fabula.text.locator import Locator
 from fabula.text.sentences import spans
 from fabula.text.speakers import is_speaker
@@ -50,6 +52,8 @@ _SEVERAL = frozenset(
         *("хор", "boys", "children", "girls", "men", "others", "women", "dzieci", "dziewczynki"),
         *("chłopcy", "inni", "kobiety", "mężczyźni", "mężczyzni", "męzczyzni", "panie", "panowie"),
         *("andere", "frauen", "kinder", "männer", "enfants", "femmes", "hommes", "autres"),
+        *("beiden", "beyde", "einige", "kilku", "mehrere", "niektórzy", "plusieurs", "quelques"),
+        *("several", "some", "uebrigen", "viele", "wielu", "zusammen", "übrigen"),
     )
 )
 """Words of labels that stand above what several of those on stage say at once, and are nobody's
@@ -196,12 +200,12 @@ def tell_speakers_apart(
     Julia" of HRABIANKA and JULIA, PAN FORESTER of FORESTER), they do not speak by turns, neither
     may be of another person so, and neither has an entry of its own in the cast; or one forename
     is short for the other (GENIO, EUGENIUSZ), no scene has both, and the cast has not both. Labels
-    of the same words in another order are one.
+    of the same words in another order are one. A number tells one of several from the others:
+    SECOND MESSENGER is not MESSENGER.
     """
     if not speeches:
         return decisions
-    counts = Counter(speaker.name for speech in speeches for speaker in speech.speakers)
-    names = sorted(counts)
+    names = sorted({speaker.name for speech in speeches for speaker in speech.speakers})
     words = {name: _words(name) for name in names}
     cast = _cast_names(speeches, chunks)
     printed = {*words.values(), *cast, *(_words(speech.also) for speech in speeches if speech.also)}
@@ -212,7 +216,8 @@ def tell_speakers_apart(
         pair = frozenset((name, other))
         is_part = words[name] <= words[other] or words[other] <= words[name]
         whole = words[name] | words[other]
-        is_printed = whole in printed
+        is_counted = is_part and any(map(_is_number, words[name] ^ words[other]))
+        is_printed = whole in printed and not is_counted
         has_own_entry = any(words[each] in cast and words[each] != whole for each in pair)
         are_apart = has_own_entry or pair in (neighbours if is_part else by_turns)
         if words[name] == words[other]:
@@ -242,8 +247,6 @@ def tell_speakers_apart(
         if (name, other) not in join
         # The resolver says whose a name without its title is: FORESTER is PAN FORESTER.
         and name_key(name) != name_key(other)
-        # What is printed once only may be the other, misspelt.
-        and (min(counts[name], counts[other]) > 1 or name[0] != other[0])
     ]
     return replace(
         decisions,
@@ -310,6 +313,19 @@ def _cast_names(speeches: Sequence[Speech], chunks: Sequence[Chunk]) -> set[froz
 
 def _words(name: str) -> frozenset[str]:
     return frozenset(_WORD.findall(name.casefold()))
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word in lower case is a number, in figures or in words: 2nd, second, drugi."""
+    return word[0].isdigit() or bool(_number_words().fullmatch(word))
+
+
+@functools.cache
+def _number_words() -> re.Pattern[str]:
+    """What matches a number word of the languages of `heading_words`, in any case and gender."""
+    lists = chain.from_iterable(table.get("numbers", ()) for table in heading_words().values())
+    words = {word for numbers in lists for word in numbers.split() if len(word) > 1}
+    return re.compile("|".join(sorted(re.sub("-$", r"\\w{0,4}", word) for word in words)))
 
 
 def is_of_scene(keywords: Iterable[str]) -> bool:

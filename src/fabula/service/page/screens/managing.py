@@ -41,7 +41,7 @@ router = APIRouter()
 Line = Annotated[str, Form(max_length=500)]
 GraphName = Annotated[str, Query(max_length=200)]
 GraphField = Annotated[str, Form(max_length=200)]
-Work = Literal["build", "retry", "reembed"]
+Work = Literal["build", "renew", "reembed"]
 MESSAGES = {
     "described": "The description was changed.",
     "dropped": "The graph was dropped.",

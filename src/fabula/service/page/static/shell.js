@@ -73,8 +73,8 @@ export const reading = {
 const readOn = document.querySelector("#read-on");
 if (readOn) {
   const book = reading.get(readOn.dataset.collection);
+  if (book) readOn.firstChild.href += book;
   readOn.hidden = !book;
-  readOn.firstChild.href += book;
 }
 
 /** Fill in the reader's bookmark in the book that is chosen in a form, and say so.
