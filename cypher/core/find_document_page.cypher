@@ -22,7 +22,9 @@ UNWIND range(0, size(documents) - 1) AS place
 WITH place, documents[place] AS document
 RETURN document {
   .id, .collection, .title, .author, .language, .source, .sha256, .tokens,
-  .published, .edition, .reading, .left_out, .warnings,
+  .published, .edition, .reading, .left_out, .warnings, appended: coalesce(document.appended, []),
+  is_off: coalesce(document.is_off, false),
+  metadata: [name IN keys(document) WHERE name STARTS WITH 'meta_' | [name, document[name]]],
   created_at: toString(document.created_at), updated_at: toString(document.updated_at)
 } AS document, COLLECT {
   MATCH (part:Part)-[:PART_OF]->(document)

@@ -9,6 +9,7 @@ RETURN space.name AS collection, space.model AS model, space.dimensions AS dimen
   coalesce(space.next_model, '') AS next_model,
   coalesce(space.next_dimensions, 0) AS next_dimensions,
   coalesce(space.former_dimensions, 0) AS former_dimensions, coalesce(space.phase, '') AS phase,
+  coalesce(space.has_off, false) AS has_off,
   EXISTS {
     MATCH (one:Document)
     WHERE one.collection = $collection AND one.title_key >= '' AND one.id >= ''

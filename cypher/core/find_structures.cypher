@@ -1,4 +1,5 @@
-// Where the sections, printed pages and numbered lines of documents begin.
+// Where the sections, printed pages, numbered lines and names of speakers of documents begin, and
+// their metadata.
 // $collection  the documents' collection
 // $documents   their ids
 CYPHER 25
@@ -7,5 +8,6 @@ MATCH (document:Document {id: id})
 WHERE document.collection = $collection
 RETURN document.id AS id, document {
   .section_starts, .section_titles, .section_levels, .section_depths,
-  .page_starts, .page_labels, .line_starts, .line_labels
+  .page_starts, .page_labels, .line_starts, .line_labels, .speaker_starts,
+  metadata: [name IN keys(document) WHERE name STARTS WITH 'meta_' | [name, document[name]]]
 } AS structure

@@ -1,4 +1,4 @@
-// Gives a document another structure, and its nodes the names of their sections; returns how many
+// Gives a document other properties, and its nodes the names of their sections; returns how many
 // documents these are, 1 or 0.
 // $collection, $document  its collection, and its id
 // $properties             properties of the document

@@ -4,6 +4,7 @@
 // $run      the name of the run
 // $whole    whether the labels of staging are removed from all nodes, because they are few
 // $created  when each document was first ingested, by its id; a new one is left out
+// $kept     properties that a document keeps of the one that it replaces, by its id
 CYPHER 25
 MATCH (n:Staged {run: $run})
 WHERE n.id >= ''
@@ -16,5 +17,5 @@ WHERE $whole = true OR n:Document|Part
 FOREACH (_ IN CASE WHEN n:Document|Part THEN [1] ELSE [] END |
   SET n.updated_at = datetime())
 FOREACH (_ IN CASE WHEN n:Document THEN [1] ELSE [] END |
-  SET n.created_at = coalesce(datetime($created[n.id]), datetime()))
+  SET n.created_at = coalesce(datetime($created[n.id]), datetime()), n += coalesce($kept[n.id], {}))
 REMOVE n:Staged, n.run, n.labels

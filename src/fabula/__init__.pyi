@@ -29,7 +29,6 @@ from .errors import LoadError as LoadError
 from .errors import ModelError as ModelError
 from .errors import NotFound as NotFound
 from .errors import Refused as Refused
-from .errors import ReplyPending as ReplyPending
 from .errors import RuleError as RuleError
 from .errors import ServerError as ServerError
 from .errors import SettingsError as SettingsError

@@ -19,7 +19,6 @@ FabulaError
 │   └── Changed      a document was changed by another while it was read or built on
 ├── TooLarge         a document, a file or a request is larger than can be taken in
 ├── Stopped          a run or an answer was stopped by the caller
-├── ReplyPending     a model's reply comes by a batch that has not ended
 ├── ServerError      the private Neo4j can't be fetched, started or stopped
 ├── ClusterError     the Dask cluster can't be reached, or its workers can't do the work
 │   └── WorkerLost   the workers that a document was given to died, one after the other
@@ -145,16 +144,6 @@ class Stopped(FabulaError):
     def __init__(
         self, message: str = "Stopped as requested. Replies that were paid for are cached."
     ) -> None:
-        super().__init__(message)
-
-
-class ReplyPending(FabulaError):
-    """A model's reply comes by a batch that has not been sent or has not ended.
-
-    It ends one piece of work, and not the work beside it: see `fabula.models.batched`.
-    """
-
-    def __init__(self, message: str = "The reply of a model comes by a batch.") -> None:
         super().__init__(message)
 
 

@@ -6,18 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fabula.build.driver import Rounds
-from fabula.build.make import make, open_build
+from fabula.build.make import make
 from fabula.build.outcome import SilentProgress
 from fabula.build.values import DocumentPlan, GraphPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.config.recipes import make_recipes
 from fabula.graph import TEXT, Part
 from fabula.graph.method import Graph, Known
-from fabula.graph.parts import chunks_of, known_of
+from fabula.graph.parts import chunks_of
 from fabula.models.counted import Meter
-from fabula.models.parallel import TaskGroup
-from fabula.models.placeholders import DryRun
 from fabula.text.document import Chunk, Document
 
 Parts = Mapping[str, Part]
@@ -25,48 +22,29 @@ Parts = Mapping[str, Part]
 
 
 def build_parts(
-    document: Document,
-    graphs: Sequence[Graph[Any]],
-    models: ModelFactory,
-    meter: Meter,
-    previous: Parts | None = None,
-    means: Mapping[str, float] | None = None,
-    *,
-    dry: bool = False,
+    document: Document, graphs: Sequence[Graph[Any]], models: ModelFactory, meter: Meter
 ) -> Parts:
-    """Build graphs of a document, each after those that it rests on. May raise ModelError.
-
-    `previous` are the parts of the document's previous version, to be used again. If `dry`,
-    placeholders stand for the models, and `means` are averages over other documents.
-    """
+    """Build graphs of a document, each after those that it rests on. May raise ModelError."""
     recipes = make_recipes(models.settings, document.sha256, graphs)
     names = [graph.name for graph in graphs]
-    chunks = text_chunks(previous[TEXT]) if previous else ()
     plan = DocumentPlan(
         status="added",
         document=document,
         text_recipe=recipes[TEXT],
-        chunks=chunks,
+        chunks=(),
         graphs=tuple(
             GraphPlan(
                 graph.name,
                 models.table(graph.name),
                 recipes[graph.name],
                 (*graph.rests_on, *(name for name in graph.uses if name in names)),
-                known_of(previous[graph.name], chunks, means or {})
-                if previous
-                else Known(means=means or {}),
+                Known(),
             )
             for graph in graphs
         ),
         unchanged={},
     )
-    if dry:
-        job, expected = TaskGroup(models.workers), models.view(dry_run=DryRun()).models
-        rounds = Rounds(open_build(plan, expected, meter), job, SilentProgress())
-        [built] = rounds.resume(job).outcome
-    else:
-        built = make(plan, models, SilentProgress(), meter)
+    built = make(plan, models, SilentProgress(), meter)
     return {part.owner.graph: part for part in built.parts}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from fabula.config.settings import Settings
 if TYPE_CHECKING:
     from fabula.models.batch_options import BatchOptions
     from fabula_bench.data.subsets import Only
+    from fabula_bench.plan import BenchRun
     from fabula_bench.run import RunOutcome
 
 RUNS = "runs"
@@ -73,9 +75,11 @@ def command() -> None:
 def list_suites() -> None:
     """List the suites that come with Fabula."""
     from fabula_bench.gold import GOLD, PURPOSE
+    from fabula_bench.series import read_series
     from fabula_bench.suite import read_suite, shipped_suites
 
     purposes = {name: read_suite(name).purpose for name in shipped_suites()} | {GOLD: PURPOSE}
+    purposes |= {name: series.purpose for name, series in read_series().items()}
     width = max(map(len, purposes))
     for name, purpose in sorted(purposes.items()):
         click.echo(f"{name:<{width}}  {purpose}")
@@ -86,6 +90,7 @@ def list_suites() -> None:
     examples=(
         "bench run smoke",
         "bench run quality --data QuALITY/ --limit 200 --max-calls 20000",
+        "bench run thesis --data data/ --dry-run",
         "bench run sweep-top-k --set narrativeqa --only gutenberg",
     ),
 )
@@ -105,6 +110,9 @@ def list_suites() -> None:
 )
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="ask at most N questions")
 @click.option("--texts", type=click.IntRange(1), metavar="N", help="use at most N texts")
+@click.option(
+    "--dry-run", is_flag=True, help="show calls, tokens, cost and time; ask and write nothing"
+)
 @batch_flags
 @given_flags(*SETTINGS, assignment=DataSetOrSetting())
 def run_suite(
@@ -116,6 +124,7 @@ def run_suite(
     only: Only | None,
     limit: int | None,
     texts: int | None,
+    dry_run: bool,
     batch: BatchOptions | None,
     given: dict[str, Any],
 ) -> None:
@@ -127,28 +136,35 @@ def run_suite(
     that the suite sets. --set, --part, --hard and --only take other data than the suite's; the
     folder of the run is then called after them, too.
 
+    With --dry-run, a few texts and questions are tried with placeholders in the place of models,
+    and what they would have cost is multiplied.
+
     With --batch, the graphs are built by batches, at half the price; see `fabula ingest --help`.
     Questions are asked directly.
+
+    SUITE thesis is a series of runs: all tables and figures of a publication. What they need is
+    named first. --data names the folder that has one for each data set; --set takes one of these.
 
     SUITE gold measures the graphs on annotations of LitBank and PolDraCor: --data names the folder
     that has litbank/ and poldracor/.
     """
     from fabula_bench.gold import GOLD
     from fabula_bench.plan import BenchRun
-    from fabula_bench.run import run
+    from fabula_bench.series import check_runs, plan_series, read_series, write_index
     from fabula_bench.suite import DataOverrides, read_suite
 
-    if suite == GOLD and batch:
-        raise click.UsageError(f"The measurement {GOLD} can't be run by batches.")
+    if suite == GOLD and (batch or dry_run):
+        raise click.UsageError(f"The measurement {GOLD} needs neither --batch nor --dry-run.")
     if suite == GOLD:
         _run_gold(out, data, limit, texts, given)
         return
     overrides = DataOverrides(given.pop(DATA_SET, None), part, hard, only)
-    chosen = overrides.apply(read_suite(suite))
-    folder = out or Path(RUNS, "-".join((chosen.name, *overrides.words)))
+    series = read_series().get(suite)
+    chosen = read_suite(series.runs[0].suite) if series else overrides.apply(read_suite(suite))
+    name = suite if series else chosen.name
     bench = BenchRun(
         suite=chosen,
-        folder=folder,
+        folder=out or Path(RUNS, "-".join((name, *overrides.words))),
         given=given,
         data=data,
         texts=texts,
@@ -156,6 +172,32 @@ def run_suite(
         command=shlex.join(["fabula", *sys.argv[1:]]),
         batch=batch,
     )
+    planned = {name: bench}
+    if series:
+        planned = plan_series(series, bench, overrides)
+        check_runs(planned.values())
+    if dry_run:
+        _show_estimates(planned)
+        return
+    outcomes: dict[str, RunOutcome] = {}
+    try:
+        for what, each in planned.items():
+            outcomes[what] = _run(each)
+    finally:
+        if series:
+            click.echo(f"The reports are listed in {write_index(bench.folder, planned, outcomes)}.")
+    if any(done.waiting for done in outcomes.values()):
+        click.echo("Run the same command again to go on; `fabula batches` lists the batches.")
+        raise click.exceptions.Exit(WAITING_CODE)
+    if any(done.results < done.expected for done in outcomes.values()):
+        raise click.exceptions.Exit(1)
+
+
+def _run(bench: BenchRun) -> RunOutcome:
+    """Run a suite, print what came of it, and write its report unless it waits for batches."""
+    from fabula_bench.run import run
+
+    folder = bench.folder
     try:
         with show_server_progress() as report, BuildProgress(keep_steps=True) as progress:
             done = run(bench, progress, report)
@@ -164,14 +206,11 @@ def run_suite(
             f"The results so far are in {folder}: run the same command again to continue."
         ) from None
     _print_outcome(done, folder)
-    if done.waiting:
-        for reason in done.waiting:
-            click.echo(f"waiting    {reason}", err=True)
-        click.echo("Run the same command again to go on; `fabula batches` lists the batches.")
-        raise click.exceptions.Exit(WAITING_CODE)
-    _write_report(folder, given)
-    if done.results < done.expected:
-        raise click.exceptions.Exit(1)
+    for reason in done.waiting:
+        click.echo(f"waiting    {reason}", err=True)
+    if not done.waiting:
+        _write_report(folder, bench.given)
+    return done
 
 
 def _run_gold(
@@ -216,6 +255,20 @@ def report(folder: Path, given: dict[str, Any]) -> None:
     _write_report(folder, given)
 
 
+def _show_estimates(planned: Mapping[str, BenchRun]) -> None:
+    """Print what runs would ask of models."""
+    from fabula.models.prices import read_prices
+    from fabula_bench.estimate import drop_shared, estimate_run
+    from fabula_bench.shown_estimate import show_estimates
+
+    estimates = []
+    with show_server_progress() as report, BuildProgress(keep_steps=True) as progress:
+        for name, bench in planned.items():
+            estimates.append(estimate_run(name, bench, progress, report))
+    prices = next(iter(planned.values())).given.get("prices")
+    show_estimates(drop_shared(estimates), read_prices(Settings.read(prices=prices).prices))
+
+
 def _print_outcome(done: RunOutcome, folder: Path) -> None:
     click.echo(f"{done.results:,} of {done.expected:,} results are in {folder}.")
     for failure in done.failed:
@@ -224,7 +277,7 @@ def _print_outcome(done: RunOutcome, folder: Path) -> None:
         click.echo("Run the same command again to retry these.", err=True)
 
 
-def _write_report(folder: Path, given: dict[str, Any]) -> None:
+def _write_report(folder: Path, given: Mapping[str, Any]) -> None:
     from fabula.models.prices import read_prices
     from fabula_bench.report import write_report
 

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from fabula.build.outcome import Outcome, SilentListener
-from fabula.errors import ReplyPending
+from fabula.errors import FabulaError
 from fabula.graph.entries import Entry
 from fabula.library.collection import Collection
 from fabula.load import read_text
 from fabula.load.source import DocumentSource
 from fabula.models.batch_options import BatchOptions
 from fabula.models.usage import Usage, sum_usage
+from fabula.text.document import Document
 from fabula_bench.model import Text
 from fabula_bench.plan import TestedSystem
+
+
+class TextsWaiting(FabulaError):
+    """The replies for some texts come by batches that have not ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +47,26 @@ def ingest_texts(
     one text are raised, as `ingest` does. With `batch`, models are asked by batches.
 
     Raises:
-        ReplyPending: Texts wait for batches.
+        TextsWaiting: Texts wait for batches.
     """
     sources = []
     for text in texts:
-        read = partial(
-            read_text,
-            text.text,
-            source=_source(set, text),
-            collection=collection.name,
-            title=text.title,
-            author=text.author,
-            language=text.language,
-        )
+        read = partial(_read, text, _source(set, text), collection.name)
         sources.append(DocumentSource(_source(set, text), read))
     outcomes = collection.ingest_sources(sources, batch=batch, listener=_Reporter(report))
     if waiting := sum(outcome.status == "waiting" for outcome in outcomes):
-        raise ReplyPending(f"{waiting:,} of {len(texts):,} texts wait for batches.")
+        raise TextsWaiting(f"{waiting:,} of {len(texts):,} texts wait for batches.")
     return {
         text.id: outcome.document
         for text, outcome in zip(texts, outcomes, strict=True)
         if outcome.error is None
     }
+
+
+def _read(text: Text, source: str, collection: str) -> Document:
+    described = {"title": text.title, "author": text.author, "language": text.language}
+    document = read_text(text.text, source=source, collection=collection, **described)
+    return replace(document, metadata=text.metadata)
 
 
 def ingest_cost(
@@ -78,7 +81,7 @@ def count_nodes(collection: Collection, set: str, texts: Sequence[Text]) -> dict
     """Return how many nodes of each kind the graphs of these texts have together."""
     counts: Counter[str] = Counter()
     for entry in _entries(collection, set, texts):
-        counts.update(collection.store.count_kinds(collection.name, entry.id))
+        counts.update(collection.open_store().count_kinds(collection.name, entry.id))
     return dict(sorted(counts.items()))
 
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from fabula.models.usage import Usage
+from fabula.text.metadata import Metadata
 
 Need = Literal[
     "answers",
     "options",
     "evidence",
     "triples",
+    "relevant",
     "answer",
     "context",
     "baseline",
@@ -20,21 +22,22 @@ Need = Literal[
     "embedder",
 ]
 """What a metric needs: from the question reference answers, options with the right one, evidence,
-or gold triples; from the system an answer or a context; from the first system an answer to the
-same question; and a chat model that judges, or an embedder."""
+gold triples, or relevant texts; from the system an answer or a context; from the first system an
+answer to the same question; and a chat model that judges, or an embedder."""
 Triple = tuple[str, str, str]
 """A subject, a predicate and an object."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text of a data set."""
+    """A text of a data set; `metadata` are the fields that its document gets."""
 
     id: str
     title: str
     author: str
     language: str
     text: str
+    metadata: Metadata = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ class BenchQuestion:
         evidence: Short statements that the answer is based on.
         is_hard: Whether it belongs to the hard subset; None if that isn't known.
         triples: The facts that a graph of the text should have.
+        relevant: How relevant texts are to it, by their ids; 0 for those that aren't.
     """
 
     id: str
@@ -72,6 +76,7 @@ class BenchQuestion:
     kind: str = ""
     is_hard: bool | None = None
     triples: tuple[GoldTriple, ...] = ()
+    relevant: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,7 @@ class Retrieved:
     """One passage of a context, as the answering model saw it.
 
     `cosine` is the score of the hit; a mode that fuses rankings gives a fused score, not a cosine.
-    It is rounded to six digits.
+    It is rounded to six digits. `source` is the id of the text that it is of.
     """
 
     id: str
@@ -105,6 +110,7 @@ class Retrieved:
     end: int
     cosine: float
     text: str
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from fabula.graph.installed import graph, graphs
 from fabula.graph.recipes import with_bases
 from fabula.models import prompts
 from fabula.models.batch_options import BatchOptions
+from fabula.text.metadata import format_metadata
 from fabula_bench.data import SMOKE, describe_subset, read
 from fabula_bench.metrics import judging
 from fabula_bench.model import BenchQuestion, DataSet
@@ -40,7 +41,7 @@ class TestedSystem:
     name: str
     ask: Ask
     settings: Settings
-    filters: Mapping[str, tuple[str, ...]]
+    filters: Mapping[str, str | tuple[str, ...]]
     series: str
     value: bool | int | float | str | None
     fingerprint: str
@@ -81,17 +82,32 @@ def read_data(suite: Suite, folder: Path | None) -> DataSet:
         what = "hard question: it doesn't say which are" if part.hard else "question"
         where = f" of {part.only}" if part.only else ""
         raise FabulaError(f"The data set {part.set}, {part.part}, has no {what}{where}.")
+    if part.by:
+        values = {text.id: format_metadata(text.metadata.get(part.by, "")) for text in data.texts}
+        questions = [replace(each, kind=values.get(each.text, "")) for each in questions]
     data = replace(data, questions=tuple(questions))
     if not part.only:
         return data
     return replace(data, subset=describe_subset(data, part.part, hard=part.hard))
 
 
+def read_limited_data(bench: BenchRun) -> DataSet:
+    """Read the data of a run with its limits of texts and questions; may raise FabulaError."""
+    limits, whole = bench.suite.limits, read_data(bench.suite, bench.data)
+    texts = bench.texts or limits.texts
+    data = limit_questions(whole, texts, bench.questions or limits.questions, bench.suite.seed)
+    if bench.suite.data.scope == "collection" and texts is None:
+        # Each question is asked over all texts, those included that none is about.
+        return replace(data, texts=whole.texts)
+    return data
+
+
 def limit_questions(data: DataSet, texts: int | None, questions: int | None, seed: int) -> DataSet:
     """Draw at most a number of texts, and questions that are spread evenly over them.
 
-    A smaller draw is always part of a larger one with the same seed, so that a run can grow. The
-    order of the data set stays.
+    Texts that are relevant to a question are taken, too, beside the one that it is about. A smaller
+    draw is always part of a larger one with the same seed, so that a run can grow. The order of the
+    data set stays.
     """
     draw = random.Random(seed)
     by_text: dict[str, list[BenchQuestion]] = {}
@@ -104,7 +120,7 @@ def limit_questions(data: DataSet, texts: int | None, questions: int | None, see
     turns = _interleave([by_text[text] for text in drawn[:texts]])
     chosen = {turn.id for turn in turns[:questions]}
     limited = tuple(question for question in data.questions if question.id in chosen)
-    used = {question.text for question in limited}
+    used = {text for question in limited for text in (question.text, *question.relevant)}
     return replace(
         data, texts=tuple(text for text in data.texts if text.id in used), questions=limited
     )
@@ -162,7 +178,7 @@ def _plan_system(
         graph_names = [graph(name).name for name in settings.graphs]
     except SettingsError as error:
         raise SettingsError(f"Suite {suite.name}, system {name!r}: {error}") from error
-    filters: dict[str, tuple[str, ...]] = {}
+    filters: dict[str, str | tuple[str, ...]] = {"where": system.where} if system.where else {}
     if system.aspects:
         filters["aspects"] = ("", *system.aspects)
     if system.kinds:

@@ -103,7 +103,7 @@ class RunRecord:
                 RunQuestion(question.id, question.text, question.kind, question.is_hard)
                 for question in self.data.questions
             ),
-            systems=tuple(map(self._system, self.systems)),
+            systems=tuple(map(self.describe, self.systems)),
             metrics=tuple(
                 Measure(
                     metric.name,
@@ -147,7 +147,8 @@ class RunRecord:
         text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
         replace_file(self.bench.folder / RUN, f"{text}\n")
 
-    def _system(self, tested: TestedSystem) -> System:
+    def describe(self, tested: TestedSystem) -> System:
+        """Return a system with its stages, as the record has it."""
         settings, results = tested.settings, self.log.of(tested.name)
         graph = settings.collection
         stages = {}

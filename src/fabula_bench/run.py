@@ -11,23 +11,24 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from fabula.config.model_factory import ModelFactory
-from fabula.errors import BadReply, BudgetSpent, ReplyPending
+from fabula.errors import BadReply, BudgetSpent
 from fabula.library import Fabula
 from fabula.library.collection import Collection
 from fabula.models.budget import Budget
 from fabula.models.parallel import TaskGroup
+from fabula.models.placeholders import DryRun
 from fabula.models.progress import Progress
 from fabula.models.usage import Usage
 from fabula.server import ProgressReport
 from fabula_bench.answering import QuestionRunner
-from fabula_bench.ingesting import count_nodes, ingest_cost, ingest_texts
+from fabula_bench.ingesting import TextsWaiting, count_nodes, ingest_cost, ingest_texts
 from fabula_bench.log import Log, lock_folder
 from fabula_bench.model import BenchQuestion, DataSet
-from fabula_bench.plan import BenchRun, TestedSystem, limit_questions, plan_systems, read_data
+from fabula_bench.plan import BenchRun, TestedSystem, plan_systems, read_limited_data
 from fabula_bench.record import RunRecord, now
 from fabula_bench.scoring import RunMetrics, choose_metrics
 
@@ -66,23 +67,20 @@ def run(
         FabulaError: Anything else failed, or another run writes into the folder. Results so far
             are stored.
     """
-    limits = bench.suite.limits
-    data = limit_questions(
-        read_data(bench.suite, bench.data),
-        bench.texts or limits.texts,
-        bench.questions or limits.questions,
-        bench.suite.seed,
-    )
+    data = read_limited_data(bench)
     systems = plan_systems(bench.suite, data, bench.given)
     metrics = choose_metrics(bench.suite, data, systems[0])
     if data.subset:
         LOG.warning("%s", data.subset)
     with lock_folder(bench.folder):
-        return _Runner(bench, data, systems, metrics, watching, report).run()
+        return Runner(bench, data, systems, metrics, watching, report).run()
 
 
-class _Runner:
-    """A run: what it has found so far, and what is shown of it."""
+class Runner:
+    """A run: what it has found so far, and what is shown of it.
+
+    In a `dry` one placeholders stand for all models.
+    """
 
     def __init__(
         self,
@@ -92,8 +90,10 @@ class _Runner:
         metrics: RunMetrics,
         watching: ProgressView,
         report: ProgressReport | None,
+        dry: DryRun | None = None,
     ) -> None:
         self.bench, self.data, self.systems, self.metrics = bench, data, systems, metrics
+        self.dry = dry
         self.watching, self.report = watching, report
         self.log = Log(bench.folder)
         self.record = RunRecord(bench, self.log, data, systems, metrics)
@@ -117,7 +117,7 @@ class _Runner:
             for system in self.systems:
                 try:
                     self._run_system(system, budget)
-                except ReplyPending as error:
+                except TextsWaiting as error:
                     # The graphs of the others are sent as well, and not when this one is done.
                     done.waiting.append(f"{system.name}: {error.message}")
                 self.record.write()
@@ -143,13 +143,13 @@ class _Runner:
         missing = [question for question in self.data.questions if question.id not in answered]
         if not missing:
             return
-        models = ModelFactory(system.settings, budget)
+        models = ModelFactory(system.settings, budget).view(dry_run=self.dry)
         with Fabula(system.settings, report=self.report, models=models) as fabula:
-            self.record.versions["neo4j"] = fabula.store.version()
+            self.record.versions["neo4j"] = fabula.open_store().version()
             documents = self._ingest(system, fabula, missing)
             answerable = [question for question in missing if question.text in documents]
-            within = documents if self.bench.suite.data.scope == "document" else {}
-            asking = QuestionRunner(system, fabula, models, within)
+            scope = self.bench.suite.data.scope
+            asking = QuestionRunner(system, fabula, models, documents, scope)
             self._ask(system, asking, answerable, models)
 
     def _ingest(
@@ -196,6 +196,9 @@ class _Runner:
             try:
                 result = asking(question)
                 answered = time.monotonic()
+                if self.dry and result.answer:
+                    # Placeholders answer alike for all systems, and a judge is asked about each.
+                    result = replace(result, answer=f"{result.answer} {system.name}")
                 scored_result = score(question, result)
             except BudgetSpent:
                 raise

@@ -19,6 +19,8 @@ from fabula_bench.data.subsets import Only
 Ask = Literal["answer", "choose", "retrieve", "build"]
 """What is asked for: an answer, one of the options, only a context, or nothing but the graphs."""
 
+Scope = Literal["document", "collection"]
+"""Where a question is asked: within its text, or in one collection of all texts."""
 RUNNING = (
     *("home", "neo4j_uri", "neo4j_username", "neo4j_password", "neo4j_database", "neo4j_heap"),
     *("neo4j_page_cache", "collection", "preset", "api_key", "keyring", "base_url", "concurrency"),
@@ -62,6 +64,7 @@ class DataPart(_Part):
     `shipped`: the few texts that come with Fabula. `hard`: only questions of the hard subset.
     `only`: of the texts those of Project Gutenberg (`gutenberg`), as the aspect graph's publication
     took them. `scope`: each question is asked within its text, or in one collection of all texts.
+    `by`: a field of the texts' metadata, such as genre: results are also shown for each value.
     """
 
     set: str
@@ -70,7 +73,8 @@ class DataPart(_Part):
     shipped: bool = False
     hard: bool = False
     only: Only = ""
-    scope: Literal["document", "collection"] = "document"
+    scope: Scope = "document"
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +120,15 @@ class DataOverrides:
 class SystemPart(_Part):
     """A system: a preset and what differs from it, and which passages it may find.
 
-    `aspects`: of the summaries only those of these aspects; chunks and details as ever.
+    `aspects`: of the summaries only those of these aspects; chunks and details as ever. `where`: a
+    condition on the metadata of texts, which a question in one collection of all is restricted by.
     """
 
     preset: Preset = "fabula"
     settings: OwnSettings = {}
     aspects: tuple[str, ...] = ()
     kinds: tuple[Literal["chunk", "summary", "detail"], ...] = ()
+    where: str = ""
 
 
 class SweepPart(_Part):

@@ -81,6 +81,7 @@ class Quotations:
 @operation(
     "/collections/{collection}/speech",
     group=GROUP,
+    title="What is said",
     positional=["document"],
     hides_unread=True,
     is_public=True,
@@ -116,7 +117,7 @@ def speech(
     statement = read_statement("fabula_graphs/speech/find_said")
 
     def find(by: str, addressee: str) -> list[dict[str, Any]]:
-        return collection.store.read(
+        return collection.open_store().read(
             statement,
             known,
             document=known.document,
@@ -190,6 +191,7 @@ class Facts:
 @operation(
     "/collections/{collection}/facts",
     group=GROUP,
+    title="Facts",
     positional=["document"],
     hides_unread=True,
     is_public=True,
@@ -224,7 +226,7 @@ def facts(
     statement = read_statement("fabula_graphs/facts/find_facts")
 
     def find(called: str) -> list[dict[str, Any]]:
-        return collection.store.read(
+        return collection.open_store().read(
             statement,
             known,
             document=known.document,
@@ -236,7 +238,7 @@ def facts(
     rows = find(name)
     if not rows and name:
         # Nobody is printed so: perhaps with accents, or another ligature.
-        cast = list_entities(collection.store, known, limit=ALL_ROWS)
+        cast = list_entities(collection.open_store(), known, limit=ALL_ROWS)
         forms = [form for row in cast for form in row["names"]]
         forms += [row[end] for row in find("") for end in ("subject", "object")]
         if form := find_alike(name, forms):
@@ -263,7 +265,7 @@ def _refuse_unbuilt(
     collection: Collection, document: str, graph: str, rows: Sequence[object]
 ) -> None:
     """Raise NotFound where there is nothing as the graph has not been built."""
-    if rows or collection.store.count_parts(collection.name, document, [graph]):
+    if rows or collection.open_store().count_parts(collection.name, document, [graph]):
         return
     where = f"Collection {quote_name(collection.name)}"
     if document:

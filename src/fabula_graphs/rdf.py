@@ -81,7 +81,7 @@ def write_rdf(rows: TypedRows, collection: str, file: Path, format: str) -> Writ
 def _read_rows(collection: Collection, document: str) -> TypedRows:
     known = collection.filters(document)
     facts, events, links = map(read_statement, STATEMENTS)
-    within, read = known.document, collection.store.read
+    within, read = known.document, collection.open_store().read
     rows = TypedRows(
         read(facts, known, document=within, name="", relation="", limit=ALL_ROWS),
         read(events, known, document=within),

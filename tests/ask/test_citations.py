@@ -6,8 +6,13 @@ from dataclasses import replace
 
 from cases import for_each
 from fabula.ask.answer import Answer, find_citations
+from fabula.config.settings import Settings
+from fabula.export.markdown import markdown
 from fabula.graph.hits import Passage, Quote
+from fabula.graph.trace import Trace
 from fabula.models import NO_ANSWER
+from fabula.operations.shown_answer import show_answer
+from fabula.service.page.answers import lay_out
 from hits import hit
 
 TEXTS = ("Fred laughed.", "Marley was dead.")
@@ -45,3 +50,18 @@ def test_nothing_is_told_where_nothing_could_be_cited_or_no_model_wrote() -> Non
     assert replace(answer("Nothing was found."), context=()).citation_warning == ""
     extract = replace(answer("Fred laughed."), quotes=(Quote(1, CONTEXT[0].hit, ((0, 4),)),))
     assert extract.citation_warning == ""
+
+
+def test_a_number_without_a_passage_is_marked_and_listed_everywhere() -> None:
+    said = answer("Fred laughed [1, 99]. Marley was dead [0].")
+    assert said.missing_citations == (99, 0)
+    shown = show_answer(said, Settings(), Trace(), 0.1)
+    assert shown.missing_citations == (99, 0)
+    assert shown.warning == shown.shorten().warning == "[99], [0] are no passages of this answer."
+    [paragraph] = lay_out(replace(shown, offline=False), "tales").paragraphs
+    assert [(run.text, run.cites, run.quotation) for run in paragraph if "[" in run.text] == [
+        *(("[1]", 1, ""), ("[99]", 0, "missing citation"), ("[0]", 0, "missing citation")),
+    ]
+    text = markdown(said, ())
+    assert "Fred laughed [^1][99]. Marley was dead [0]." in text
+    assert r"are no passages of this answer" in text

@@ -94,7 +94,7 @@ def test_a_mode_may_find_a_passage_twice(shelf: Settings) -> None:
     with Fabula(shelf) as fabula:
         query = Query.of(question, shelf, mode="naive", k=DEPTH)
         filters = Filters(fabula.name, kinds=("detail", "chunk"))
-        [way] = prepare_modes(query, filters, fabula.store, fabula.models, Meter(), path)
+        [way] = prepare_modes(query, filters, fabula.open_store(), fabula.models, Meter(), path)
 
         def find(question: str, filters: Filters, tools: Tools) -> list[Hit]:
             return [hit for hit in way.mode.retrieve(question, filters, tools) for _ in range(2)]

@@ -25,6 +25,8 @@ from fabula.models import batch_rounds
 from fabula.models.batch_interface import InterfaceRefused
 from fabula.models.batch_options import BatchOptions
 from fabula.models.batch_store import BatchRow, BatchStore, CollectedCall
+from fabula.models.cache import ResponseCache
+from fabula.models.endpoint.learned import LearnedBehaviour
 from fabula.store import Store
 from stories import harbour_story
 
@@ -261,9 +263,12 @@ def test_a_full_queue_leaves_no_gap_and_no_limit(
     endpoint.batches.faults = dict.fromkeys(range(2, 12), "token_limit")
     [outcome] = ingest(book, batch=AT_ONCE)
     assert (outcome.status, outcome.gaps) == ("added", ())
-    with closing(BatchStore(tmp_path / "cache")) as batches:
-        limits = {batches.max_lines(row.endpoint, row.model) for row in rows(tmp_path)}
     # After batches of one call went well, larger ones are tried.
+    with closing(ResponseCache(tmp_path / "cache")) as cache:
+        limits = {
+            LearnedBehaviour(row.endpoint, cache).of(row.model).batch_lines
+            for row in rows(tmp_path)
+        }
     assert 1 not in limits
     assert max(endpoint.batches.paid.values()) == 1
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from building import Chats, ask, at_once, finish
-from fabula.build.driver import Rounds, Scoped, run
+from fabula.build.driver import Rounds, Scoped, answer, run
 from fabula.build.outcome import SilentProgress
-from fabula.errors import BadReply, ReplyPending
+from fabula.errors import BadReply
 from fabula.graph.builds import Build, ChatStep, EmbedRequest, Piece, Start, settle
 from fabula.graph.method import BuildWork
-from fabula.models import Prompt, Reply
+from fabula.models import Prompt
 from fabula.models.parallel import TaskGroup, Workers
 from fabula.models.usage import Usage
 from scripted import Models, Says
@@ -209,18 +209,6 @@ def test_texts_are_embedded_as_passages() -> None:
     assert models.embedder.sent == ["a", "b"]
 
 
-class Pending(Says):
-    """A chat whose replies to some prompts come by a batch."""
-
-    has_come = False
-
-    def complete(self, prompt: Prompt) -> Reply:
-        reply = super().complete(prompt)
-        if "later" in prompt.user and not self.has_come:
-            raise ReplyPending
-        return reply
-
-
 def test_what_is_answered_later_is_asked_again_and_nothing_else_is() -> None:
     def then(text: str) -> Build[str]:
         first = yield from say(text)
@@ -230,15 +218,20 @@ def test_what_is_answered_later_is_asked_again_and_nothing_else_is() -> None:
         answers: list[str] = yield [then("one"), then("later"), then("two")]
         return answers
 
-    chat, workers = Pending(str), Workers(1)
+    chat, workers, has_come = Says(str), Workers(1), False
+
+    def ask_now(models: Any, request: Any) -> Any:
+        reply = answer(models, request)
+        return reply if has_come or "later" not in request.prompt.user else None
+
     with TaskGroup(workers) as job:
-        rounds = Rounds(Scoped(build(), Models(chat)), job, SilentProgress())
+        rounds = Rounds(Scoped(build(), Models(chat)), job, SilentProgress(), ask_now)
         assert not rounds.resume(job).is_done
         assert [prompt.user for prompt in chat.asked] == [
             *("one", "later", "two"),
             *("one, then", "two, then"),
         ]
-        chat.has_come = True
+        has_come = True
         assert rounds.resume(job).outcome == [["one, then", "later, then", "two, then"]]
         assert [prompt.user for prompt in chat.asked[5:]] == ["later", "later, then"]
     workers.close()

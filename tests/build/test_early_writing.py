@@ -274,7 +274,7 @@ def test_graphs_whose_gaps_are_asked_for_again_are_whole(
             assert outcome.status == "replaced"
             assert outcome.gaps
             endpoint.withheld = {}
-            [again] = fabula.retry()
+            [again] = fabula.renew("gaps")
             assert (again.status, again.gaps) == ("replaced", ())
             assert "aspects" in again.graphs
     is_sound(store)

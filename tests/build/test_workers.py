@@ -139,7 +139,7 @@ def test_a_graph_is_built_and_gaps_are_filled_by_workers(
         fabula.ingest(books, cluster=cluster)
         assert statuses(fabula.build("entities", cluster=cluster)) == ["added"] * 3
         assert statuses(fabula.build("identities", cluster=cluster)) == ["added"]
-        assert fabula.retry(cluster=cluster) == []
+        assert fabula.renew("gaps", cluster=cluster) == []
         assert fabula.check().violations == ()
 
 

@@ -40,3 +40,20 @@ def test_what_is_older_is_deleted_alone(tmp_path: Path) -> None:
     deleted = run(tmp_path, "clear", "--older-than", "30", "--yes")
     assert deleted.startswith("5 replies and embeddings deleted; 1 replies and 0 embeddings (")
     assert run(tmp_path, "clear", "--older-than", "30", "--yes").startswith("0 replies")
+
+
+def test_it_is_trimmed_to_a_size_embeddings_first(tmp_path: Path) -> None:
+    (tmp_path / "damaged-1-responses.sqlite").write_bytes(b"no database" * 100)
+    with closing(ResponseCache(tmp_path)) as cache:
+        cache.save_reply(KEY, "m", SAID)
+        for number in range(40):
+            cache.save_vectors("e", rows(number, 100))
+        full = cache.info().bytes
+    trimmed = run(tmp_path, "trim", "--to", "0.0005", "--yes")
+    assert "1 replies" in trimmed
+    with closing(ResponseCache(tmp_path)) as cache:
+        left = cache.info()
+        assert (left.replies, left.damaged) == (1, ())
+        assert left.bytes < full
+    assert run(tmp_path, "trim").startswith("0 replies and embeddings deleted")
+    assert "0 replies and 0 embeddings" in run(tmp_path, "trim", "--to", "0", "--yes")

@@ -47,7 +47,6 @@ NOT_RUN = {
     "mcp": "serves until it is ended, in tests/service/test_service_mcp.py",
     "read 3": "is of the answer before it, in tests/cli/test_opening_passages.py",
     "reembed": "asks an embedding model, in tests/build/test_reembed.py",
-    "retry --workers": "starts processes, in tests/build/test_workers.py",
     "serve": "serves until it is ended, in tests/service/test_service_up.py",
 }
 """What an example begins with, and why it is not run here."""

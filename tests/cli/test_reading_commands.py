@@ -42,7 +42,7 @@ def ingested(filled: None, address: Address, monkeypatch: pytest.MonkeyPatch) ->
 def test_query_answers_with_its_sources(ingested: None) -> None:
     result = run("query", "What broke the great lens?")
     assert "storm broke the great lens" in result.stdout
-    assert "[1] The Lighthouse · CHAPTER II · chunk · characters 242-447" in result.stdout
+    assert "[1] The Lighthouse · CHAPTER II · characters 242-447" in result.stdout
 
 
 def test_query_as_json_is_complete(ingested: None) -> None:

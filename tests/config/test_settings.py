@@ -389,8 +389,8 @@ def test_a_preset_beside_the_settings_leaves_what_was_given() -> None:
     economy = own.with_preset("economy")
     assert (economy.preset, economy.model) == ("economy", "a")
     aspects = economy.table("aspects")
-    assert (aspects.details_per_call, aspects.aspects_with_summaries) == (2, True)
-    assert own.table("aspects").aspects_with_summaries is False
+    assert (aspects.details_per_call, aspects.cluster_size) == (2, 20)
+    assert own.table("aspects").cluster_size == 8
     assert Settings.read(preset="economy", **given) == economy
     with pytest.raises(SettingsError, match="There is no preset 'cheap'"):
         own.with_preset("cheap")

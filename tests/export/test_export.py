@@ -183,7 +183,7 @@ def test_it_is_read_in_batches(
 
 def test_a_document_that_changes_meanwhile_leaves_no_file(full: Store, tmp_path: Path) -> None:
     with Fabula() as fabula:
-        exported = ExportReader(fabula.store, list(fabula.documents()))
+        exported = ExportReader(fabula.open_store(), list(fabula.documents()))
         put(full, small_graph(words="new"))
         with pytest.raises(StoreError, match=r"A was changed while it was read: export it again"):
             write_graph(exported, tmp_path / "graph.jsonl", "jsonl")

@@ -51,7 +51,9 @@ def test_a_missing_story_is_named_with_what_fetches_it(tmp_path: Path) -> None:
 
 
 def test_unknown_data_sets_and_parts_are_answered_with_the_known_ones(tmp_path: Path) -> None:
-    assert "quality, narrativeqa, squality, graphrag-bench, own" in refused("qualty", tmp_path, "")
+    assert "quality, narrativeqa, squality, graphrag-bench, beir, own" in refused(
+        "qualty", tmp_path, ""
+    )
     assert "train, dev, test" in refused("quality", tmp_path, "valid")
 
 

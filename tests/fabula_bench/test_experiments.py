@@ -19,6 +19,7 @@ from fabula.ask.query import Query
 from fabula.config.settings import OFFLINE, STATIC, Settings, presets
 from fabula.errors import BadReply, FabulaError, NotFound, SettingsError
 from fabula.graph.installed import graphs
+from fabula.graph.recipes import with_bases
 from fabula.graphs.aspects.sets import chosen_aspects, read_aspects
 from fabula.models import prompts
 from fabula.models.replies import read_choice
@@ -122,7 +123,9 @@ def test_a_shipped_suite_names_what_is_there(name: str) -> None:
     assert len({system.name for system in systems}) == len(systems)
     for system in systems:
         aspects = {one.name for one in read_aspects(system.settings.table("aspects").set)}
-        assert Query.of("Who?", system.settings).modes
+        built = {graph.name for graph in with_bases(graphs(), system.settings.graphs)}
+        for mode in Query.of("Who?", system.settings).modes:
+            assert modes()[mode].graph in ("", *built), f"{system.name} asks by {mode}"
         assert {*system.filters.get("aspects", ())} <= {"", *aspects}
 
 

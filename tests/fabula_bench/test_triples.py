@@ -37,6 +37,7 @@ def test_a_triple_is_right_if_all_three_parts_are_by_any_of_their_names() -> Non
     assert score("precision", *found) == 0.5
     assert score("recall", *found) == 0.5
     assert score("f1", *found) == 0.5
+    assert score("jaccard", *found) == pytest.approx(1 / 3), "of three different triples"
     assert score("f1", ("Scrooge", "nephew_of", "Fred")) == 0, "the direction matters"
 
 
@@ -68,6 +69,13 @@ def test_triples_are_read_with_one_name_or_several_for_a_part(tmp_path: Path) ->
     data = read("own", put(tmp_path, {"document": "Fred came in.", "triples": triples}), "triples")
     [question] = data.questions
     assert (question.question, question.triples) == ("", GOLD[:1])
+
+
+def test_a_name_of_one_s_own_list_stands_for_all_names_on_its_line(tmp_path: Path) -> None:
+    (tmp_path / "names.jsonl").write_text('{"names": ["Scrooge", "Ebenezer Scrooge"]}\n')
+    line = {"document": "Fred came in.", "triples": [["Fred", "nephew of", "Scrooge"]]}
+    [question] = read("own", put(tmp_path, line), "triples").questions
+    assert question.triples[0].object == ("Scrooge", "Ebenezer Scrooge")
 
 
 def test_a_line_of_a_document_alone_adds_a_text_that_nobody_asks_about(tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ def test_the_document_comes_in_with_a_gap_that_a_later_build_fills(
     assert f"{len(lacking)} gap" in run("list")
     package[kind] = ""
     with Fabula() as fabula:
-        [filled] = fabula.retry()
+        [filled] = fabula.renew("gaps")
         assert (filled.status, filled.gaps) == ("replaced", ())
         assert fabula.document("Winter").gaps == 0
 

@@ -162,16 +162,16 @@ def test_people_and_programs_are_told_of_a_gap(endpoint: Endpoint, book: Path) -
     withhold_details(endpoint, "refusal")
     told = run("ingest", book).output
     assert "1 gap, 1 in details, as No usable reply in 6 tries: gpt" in told
-    assert "; `fabula retry` asks again" in told
+    assert "; `fabula renew` asks again" in told
     assert "1 added, with 1 gap; " in told
     listed = run("list").output
-    assert "1 gap in 1 document: `fabula retry` asks for them again" in listed
+    assert "1 gap in 1 document: `fabula renew` asks for them again" in listed
     shown = run("show", "Winter").output
-    assert "  1 gap, asked for again by `fabula retry`:" in shown
+    assert "  1 gap, asked for again by `fabula renew`:" in shown
     assert "    details · CHAPTER II · characters " in shown
     checked = run("check").output
     assert checked.startswith("No errors")
-    assert "Note: Gaps in aspects: 1, of Winter; `fabula retry` asks" in checked
+    assert "Note: Gaps in aspects: 1, of Winter; `fabula renew` asks" in checked
     [told_of] = json.loads(run("show", "Winter", "--json").output)["missing"]["aspects"]
     assert told_of["step"] == "details"
     assert told_of["properties"]["section"] == "CHAPTER II"
@@ -367,17 +367,17 @@ def test_retry_asks_for_the_gaps_of_all_documents_without_their_files(
         file.unlink()
     endpoint.withheld = {}
     endpoint.bodies.clear()
-    dry = run("retry", "--dry-run").output
+    dry = run("renew", "--only", "gaps", "--dry-run").output
     assert "winter.txt: to be replaced" in dry
     assert "details" in dry
     assert endpoint.bodies == []
-    told = run("retry", "--no-cache").output
+    told = run("renew", "--only", "gaps", "--yes", "--no-cache").output
     assert "2 replaced; " in told
     assert "gap" not in told
     assert len(chats(endpoint)) == 2
     assert cypher(store, "MATCH (g:Gap) RETURN g") == []
     assert violations() == ()
-    assert "Nothing to do; no model calls." in run("retry").output
+    assert "Nothing to do; no model calls." in run("renew", "--only", "gaps", "--yes").output
 
 
 def test_build_asks_for_gaps_too(endpoint: Endpoint, book: Path) -> None:
@@ -427,7 +427,8 @@ def test_a_strict_run_fails_at_the_first_gap_and_keeps_what_was_there(
     assert cypher(store, "MATCH (d:Document) RETURN d") == []
     run("ingest", book)
     before = passages(store)
-    assert "1 failed; 6 calls, " in run("retry", "--strict", code=1).output
+    failed = run("renew", "--only", "gaps", "--yes", "--strict", code=1).output
+    assert "1 failed; 6 calls, " in failed
     run("build", "aspects", "--strict", code=1)
     assert passages(store) == before
     assert "1 gap in 1 document" in run("list").output

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from building import in_order
 from fabula.graph import Part
 from fabula.graph.builds import (
     Build,
@@ -18,7 +18,7 @@ from fabula.graph.builds import (
     Started,
 )
 from fabula.graph.installed import graphs
-from fabula.graph.method import BuildWork, Graph, Known
+from fabula.graph.method import BuildWork, Known
 from fabula.graph.parts import part_of
 from fabula.models import Embedder
 from fabula.models.roles import Role
@@ -76,17 +76,6 @@ class Hand:
             case Started():
                 return wanted.outcome[0]
         return self.drive(wanted)
-
-
-def in_order(known: Sequence[Graph[Any]]) -> list[Graph[Any]]:
-    """Those first that others rest on or use."""
-    left = {graph.name: graph for graph in known}
-    ordered: list[Graph[Any]] = []
-    while left:
-        for graph in [*left.values()]:
-            if not {*graph.rests_on, *graph.uses} & left.keys():
-                ordered.append(left.pop(graph.name))
-    return ordered
 
 
 def test_each_graph_of_a_document() -> None:

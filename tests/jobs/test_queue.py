@@ -478,7 +478,7 @@ def test_what_there_is_nothing_more_to_do_for_keeps_no_job_open(service: Server)
     shelf = service.app.collection("gaps")
     shelf.ingest_text(WINTER, source="winter")
     # Its process was killed between a document and saying so; the gaps are filled by now.
-    job = service.jobs.add(PERSON, "gaps", "retry", [Item("winter", state="running")], {})
+    job = service.jobs.add(PERSON, "gaps", "renew", [Item("winter", state="running")], {})
     assert take(service, "first") == job.id
     ended = work(service, job.id, "first")
     assert (ended.state, ended.counts) == ("succeeded", {"unchanged": 1})
@@ -579,7 +579,7 @@ def test_a_server_with_other_models_leaves_a_job(
     jobs = [
         ingest(service, "models", winter=WINTER),
         service.jobs.begin(PERSON, BuildWork(service.app.collection("else"), "aspects")),
-        service.jobs.add(PERSON, "third", "retry", [Item("winter")], {}),
+        service.jobs.add(PERSON, "third", "renew", [Item("winter")], {}),
     ]
     with another(service, **settings) as other:
         assert take(other, "other") is None

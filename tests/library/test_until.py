@@ -58,7 +58,7 @@ def entry(story: Collection) -> Entry:
 
 
 def text_of(story: Collection) -> str:
-    rows = story.store.find_chunks(story.document("The Convict"), 0, 10**6)
+    rows = story.open_store().find_chunks(story.document("The Convict"), 0, 10**6)
     return "".join(row["text"] for row in rows)
 
 
@@ -144,7 +144,7 @@ def test_every_node_says_how_much_of_the_text_it_rests_on(
     library: App, story: Collection, entry: Entry
 ) -> None:
     rows = cypher(
-        story.store,
+        story.open_store(),
         "MATCH (n:Passage|Element {document: $id}) "
         "RETURN n.kind AS kind, n.last AS last, n.since AS since, COLLECT { "
         "UNWIND n.sources AS id MATCH (chunk:Passage {id: id}) RETURN chunk.end } AS ends",
@@ -200,15 +200,15 @@ def test_what_was_read_is_found_as_without_a_place(story: Collection) -> None:
 
 def test_an_entity_is_what_the_text_has_said_of_it(story: Collection, entry: Entry) -> None:
     read = story.as_read(entry.id, "Part One")
-    filters, end = story.filters(entry.id), read.store.until
-    cast = {row["name"]: row for row in list_entities(read.store, filters, limit=100)}
+    filters, end = story.filters(entry.id), read.open_store().until
+    cast = {row["name"]: row for row in list_entities(read.open_store(), filters, limit=100)}
     assert "Pip" in cast
     assert not {"Provis", "Estella", "Compeyson"} & cast.keys()
     part_one = text_of(story)[:end]
     assert cast["Pip"]["mentions"] == part_one.count("Pip")
-    assert find_called(read.store, filters, "Provis", 10) == []
-    [card] = find_called(read.store, filters, "Joe Gargery", 10)
-    [of_all] = find_called(story.store, filters, "Joe Gargery", 10)
+    assert find_called(read.open_store(), filters, "Provis", 10) == []
+    [card] = find_called(read.open_store(), filters, "Joe Gargery", 10)
+    [of_all] = find_called(story.open_store(), filters, "Joe Gargery", 10)
     assert card["mentions"] < of_all["mentions"]
     assert card["chunks"] < of_all["chunks"]
     assert "letter" not in card["text"]
@@ -287,9 +287,9 @@ def test_a_collection_that_is_read_up_to_a_place_is_of_that_document(library: Ap
         with pytest.raises(NotFound, match="What is read up to a place is The Convict"):
             refused()
     for misused in (
-        lambda: read.store.find_chunks(another, 0, 10),
-        lambda: read.store.structure(another),
-        lambda: read.store.read("RETURN $until", two.filters("Another")),
+        lambda: read.open_store().find_chunks(another, 0, 10),
+        lambda: read.open_store().structure(another),
+        lambda: read.open_store().read("RETURN $until", two.filters("Another")),
     ):
         with pytest.raises(ValueError, match="one of a single document"):
             misused()
@@ -303,20 +303,20 @@ def test_a_reader_who_has_read_less_is_told_no_more_by_a_later_place(story: Coll
     assert read.as_read("", "100%").place == read.place
     assert read.as_read("", "PART ONE CHAPTER I").place == story.reading_place("PART ONE CHAPTER I")
     hits = read.retrieve("Who is Provis?", until="100%", k=50)
-    assert hits and all(hit.end <= read.store.until for hit in hits)
+    assert hits and all(hit.end <= read.open_store().until for hit in hits)
 
 
 def test_the_text_of_a_store_with_a_place_ends_there(story: Collection, entry: Entry) -> None:
     text, read = text_of(story), story.as_read(entry.id, "700")
-    rows = read.store.find_chunks(entry, 0, len(text))
+    rows = read.open_store().find_chunks(entry, 0, len(text))
     assert "".join(row["text"] for row in rows) == text[:700]
-    assert rows[-1]["end"] == read.store.length_of(entry) == 700
-    assert read.store.find_chunks(entry, 700, 701) == []
-    assert read.store.find_chunks_of_spans(entry, [(0, 1), (700, 710)]) == rows[:1]
-    sections = read.store.structure(entry).outline.sections
+    assert rows[-1]["end"] == read.open_store().length_of(entry) == 700
+    assert read.open_store().find_chunks(entry, 700, 701) == []
+    assert read.open_store().find_chunks_of_spans(entry, [(0, 1), (700, 710)]) == rows[:1]
+    sections = read.open_store().structure(entry).outline.sections
     assert sections and all(section.start < 700 for section in sections)
-    assert rows[-1]["section"] == read.store.structure(entry).paths[-1]
-    assert story.store.length_of(entry) == len(text)
+    assert rows[-1]["section"] == read.open_store().structure(entry).paths[-1]
+    assert story.open_store().length_of(entry) == len(text)
 
 
 def test_a_statement_that_knows_no_place_is_refused(story: Collection, entry: Entry) -> None:
@@ -338,7 +338,7 @@ def test_a_build_of_what_was_read_is_refused(story: Collection, tmp_path: Path) 
         with pytest.raises(SettingsError, match="use the whole one"):
             refused()
     with pytest.raises(ValueError, match="use read_parts"):
-        read_part(read.store, Owner("story", "aspects", story.document("The Convict").id))
+        read_part(read.open_store(), Owner("story", "aspects", story.document("The Convict").id))
 
 
 @pytest.mark.parametrize("is_told", [True, False], ids=["since", "no since"])
@@ -352,12 +352,12 @@ def test_what_a_mode_that_knows_no_places_finds_is_left_out(
     ]
     assert all(isinstance(hit.since, int) for hit in everything) is is_told
     query = Query(question="Who is the convict?", mode="naive", k=500)
-    store, filters = story.as_read(entry.id, "Part One").store, story.filters(entry.id)
+    store, filters = story.as_read(entry.id, "Part One").open_store(), story.filters(entry.id)
     [run] = prepare_modes(query, filters, store, story.models, Meter(), Trace())
     careless = Mode(lambda *_: everything, "all that there is, whatever was read")
     shown = {hit.id for hit in retrieve(query, filters, [replace(run, mode=careless)]).hits}
     read = "MATCH (n:Passage) WHERE n.collection = 'story' AND n.last <= $end RETURN n.id AS id"
-    known = {row["id"] for row in cypher(story.store, read, end=store.until)}
+    known = {row["id"] for row in cypher(story.open_store(), read, end=store.until)}
     assert shown == known & {hit.id for hit in everything}
     assert 0 < len(shown) < len(everything)
 

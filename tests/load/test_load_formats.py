@@ -1,6 +1,10 @@
 """Formats told by content, for what comes without a file's name."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -115,3 +119,26 @@ def test_a_damaged_book_is_not_taken_for_a_zip_of_several(suffix: str) -> None:
         LoadError, match=f"^uploads/broken{suffix} is damaged, or not a {suffix} file"
     ):
         recognise_content(data, f"uploads/broken{suffix}", "default", 10**6).parse()
+
+
+def test_a_package_brings_a_reader_by_an_entry_point(tmp_path: Path) -> None:
+    (tmp_path / "chats.py").write_text(
+        "from fabula.load.blocks import Block, Draft\n"
+        "def read(data, source, limit): return Draft((Block(data.decode()),), title='A chat')\n"
+    )
+    info = tmp_path / "chats-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: chats\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[fabula.readers]\nlog = chats:read\n")
+    program = (
+        "from fabula.load.readers import READERS, reader; print(READERS['.log'],"
+        " reader('.log')(b'Hello.', '', 0).title, reader('.txt').__module__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split("\n")[0] == "chats:read A chat fabula.load.text"

@@ -227,6 +227,8 @@ def test_in_a_novel_of_many_books_every_chapter_is_a_section(contents: str, leng
     text = f"WAR AND PEACE\n\n{f'CONTENTS{chr(10)}{chr(10)}{listed}' if contents else ''}\n\n{body}"
     expected = [[(1, book), *((2, name) for name in names)] for book in books]
     assert levels(text) == [heading for headings in expected for heading in headings]
+    document = read_text(text, source="x", collection="c")
+    assert document.text.startswith(f"WAR AND PEACE\n\n{books[0]}\n\n{names[0]}\n\nThen he")
 
 
 def test_a_volume_has_books_and_a_book_has_chapters_whose_headings_follow_each_other() -> None:

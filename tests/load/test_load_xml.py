@@ -365,7 +365,7 @@ def header(statement: str, source: str = "") -> Draft:
         ("<idno type='isni'>0000</idno>\n<persName>Ann Lee</persName>", "Ann Lee"),
         ("<persName>\n<forename>Ann</forename><surname>Lee</surname></persName>", "Ann Lee"),
         ("<persName><surname>Lee</surname>\n<forename>Ann</forename></persName>", "Ann Lee"),
-        ("<persName><surname>Lee</surname>, <forename>Ann</forename></persName>", "Lee, Ann"),
+        ("<persName><surname>Lee</surname>, <forename>Ann</forename></persName>", "Ann Lee"),
         ("<forename>Ann</forename><nameLink>de</nameLink><surname>Lee</surname>", "Ann de Lee"),
         ("<persName>Ann Lee</persName><persName type='pen'>A. L.</persName>", "Ann Lee"),
         ("Ann Lee<idno>Q1</idno> <date>1800-1850</date>", "Ann Lee"),
@@ -412,7 +412,7 @@ def test_the_main_title_is_the_title() -> None:
                 "</biblFull>"
             ),
             "1887",
-            "The Kettle, Lee, Ann, 2nd, Ox, Hollin, 1887",
+            "The Kettle, Ann Lee, 2nd, Ox, Hollin, 1887",
         ),
         ("<p>From the edition of 1887.</p>", "1887", "From the edition of 1887."),
         ("<p/>", "", ""),

@@ -46,7 +46,7 @@ def test_each_book_is_a_document_named_after_the_zip_and_itself(tmp_path: Path) 
     )
     found = find_sources([tmp_path], "default", 1)
     assert [document.name for document in found.read] == [f"{file}/a.epub", f"{file}/b/tale.txt"]
-    assert found.skipped == [f"{file}/READ.ME", f"{file}/b/cover.jpg"]
+    assert list(found.skipped) == [f"{file}/READ.ME", f"{file}/b/cover.jpg"]
     book, tale = (document.read() for document in found.read)
     assert (book.title, tale.title, tale.text) == ("Żółw", "Tale", STORY)
     assert tale.source == f"{file.resolve()}/b/tale.txt"

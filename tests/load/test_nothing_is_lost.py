@@ -335,6 +335,80 @@ def _pdf(writer: Writer) -> bytes:
     return pdf(pages)
 
 
+def _fountain(writer: Writer) -> bytes:
+    w = writer
+    return f"""Title: {w.words()}
+{w.note(f"Contact: {w.words()}")}
+
+/* {w.words()}
+
+{w.words()} */
+
+# {w.text(3)[:-1]}
+
+= {w.words()}
+
+INT. {w.text(3)[:-1]} {w.note("#1A#")}
+
+{w.paragraph()} [[{w.words()}]]
+
+{w.text(1)[:-1].upper()} ({w.text(1)[:-1]})
+({w.text(2)})
+{w.paragraph()}
+
+~{w.text(3)}
+
+>{w.text(3)}<
+
+===
+
+!{w.text(3)}
+""".encode()
+
+
+def _final_draft(writer: Writer) -> bytes:
+    w = writer
+    parts = "".join(
+        f'<Paragraph Type="{kind}"><Text>{w.text(3)}</Text><Text>{w.text(3)}</Text></Paragraph>'
+        for kind in ("Action", "Character", "Parenthetical", "Dialogue", "Transition", "General")
+    )
+    return f"""<FinalDraft><Content><Paragraph Type="Scene Heading"><SceneProperties><Summary>
+<Paragraph><Text>{w.words()}</Text></Paragraph></Summary></SceneProperties><Text>{w.text(3)}</Text>
+<ScriptNote><Paragraph><Text>{w.words()}</Text></Paragraph></ScriptNote></Paragraph>{parts}
+<Paragraph><DualDialogue>{parts}</DualDialogue></Paragraph></Content><TitlePage><Content>
+<Paragraph><Text>{w.words()}</Text></Paragraph><Paragraph><Text>{w.words()}</Text></Paragraph>
+</Content></TitlePage></FinalDraft>""".encode()
+
+
+def _srt(writer: Writer) -> bytes:
+    w = writer
+    return "".join(
+        f"{w.note(str(n))}\n{w.note(f'00:00:{n}0,000 --> 00:00:{n}5,000')}\n"
+        f"<i>{w.text(4)}</i>\n{w.text(1)[:-1].upper()}: {w.text()}\n\n"
+        for n in range(1, 6)
+    ).encode()
+
+
+def _webvtt(writer: Writer) -> bytes:
+    w = writer
+    cues = "".join(
+        f"{w.note('00:00:{n}0.000 --> 00:00:{n}5.000 line:0'.replace('{n}', str(n)))}\n"
+        f"<v {w.text(1)[:-1]}>{w.text(4)}</v>\n\n{w.note('NOTE')} {w.words()}\n\n"
+        for n in range(1, 6)
+    )
+    return f"WEBVTT - {w.words()}\n\n{w.note('STYLE')} {w.words()}\n\n{cues}".encode()
+
+
+def _timed_text(writer: Writer) -> bytes:
+    w = writer
+    lines = "".join(
+        f'<p begin="{n}0s" end="{n}5s"><span>{w.text(3)}</span><br/>{w.text(3)}</p>'
+        for n in range(1, 6)
+    )
+    return f"""<tt><head><metadata><title>{w.words()}</title></metadata></head>
+<body><div>{lines}</div></body></tt>""".encode()
+
+
 FILES: dict[str, Callable[[Writer], bytes]] = {
     ".txt": _plain,
     ".text": _front_block,
@@ -351,6 +425,12 @@ FILES: dict[str, Callable[[Writer], bytes]] = {
     ".odt": _odt,
     ".rtf": _rtf,
     ".pdf": _pdf,
+    ".fountain": _fountain,
+    ".fdx": _final_draft,
+    ".srt": _srt,
+    ".vtt": _webvtt,
+    ".ttml": _timed_text,
+    ".dfxp": _timed_text,
 }
 
 

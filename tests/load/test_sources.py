@@ -80,7 +80,7 @@ def test_files_that_no_reader_knows_are_named_apart(books: Path) -> None:
         f"{books}/two.zip/a.md",
         f"{books}/two.zip/b/storm.html",
     ]
-    assert found.skipped == [
+    assert list(found.skipped) == [
         f"{books}/old.mobi",
         f"{books}/more/cover.jpg",
         f"{books}/two.zip/b/cover.jpg",
@@ -108,6 +108,21 @@ def test_ingest_names_and_counts_what_it_does_not_read(graph_url: str, books: Pa
         statuses = [outcome.status for outcome in outcomes]
         assert statuses == ["unchanged"] * 3 + ["skipped"] * 3
         assert fabula.document("storm.html").source == f"{books.resolve()}/two.zip/b/storm.html"
+
+
+def test_a_folder_is_one_book_and_what_left_it_is_named(graph_url: str, tmp_path: Path) -> None:
+    for name in ("1 Lamp.md", "2 Sea.md", "3 Storm.md"):
+        (tmp_path / name).write_text(f"{STORY} This is {name}.")
+    (tmp_path / "LICENSE").with_suffix(".md").write_text("Free to use.")
+    one = run("ingest", tmp_path, "--as-one", "-c", "one")
+    assert "1 added, 1 skipped" in one.stdout
+    assert "LICENSE.md is about the files beside it, and no book" in one.stdout
+    several = run("ingest", tmp_path)
+    assert "3 added" in several.stdout and "--as-one` makes one document" in several.stderr
+    (tmp_path / "2 Sea.md").unlink()
+    lines = run("ingest", tmp_path).stdout.splitlines()
+    [gone] = [line for line in lines if "2 Sea.md" in line]
+    assert "has gone, and its document is still here: `fabula remove " in gone
 
 
 def test_many_files_are_counted_and_the_first_named(graph_url: str, tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_a_reader_with_a_place_is_told_nothing_of_later_text(fabula: Fabula) -> 
     }
     format, file = find_format("webannotation"), {"who.jsonld": json.dumps(person).encode()}
     entry = fabula.document("Hales")
-    keep_layer(fabula.store, entry, "who", file, source="who.jsonld", format=format)
+    keep_layer(fabula.open_store(), entry, "who", file, source="who.jsonld", format=format)
     read = fabula.as_read("Hales", "CHAPTER I")
     shown = list_annotations(read, "Hales")
     assert [(row.label, row.body) for row in shown.rows] == [("time", "He is.")]
@@ -143,7 +143,7 @@ def test_of_equal_notes_the_one_of_the_id_is_removed(fabula: Fabula) -> None:
         assert kept is not None
         return make_layer(kept.record, [*kept.annotations, *kept.annotations])
 
-    edit_layer(fabula.store, fabula.name, entry.id, "notes", double)
+    edit_layer(fabula.open_store(), fabula.name, entry.id, "notes", double)
     with pytest.raises(NotFound, match="several notes have the id"):
         remove_note(fabula, "Hales", first.id[:6])
     assert remove_note(fabula, "Hales", first.id).id == first.id

@@ -16,7 +16,7 @@ from fabula.errors import SettingsError
 from fabula.jobs.callers import PERSON, Caller
 from fabula.jobs.estimates import Estimate
 from fabula.library import App
-from fabula.operations.building import build_graph, fill_gaps, remove_collection
+from fabula.operations.building import build_graph, remove_collection, renew
 from fabula.operations.kit import find_operation
 from fabula.operations.shown_answer import to_json
 from fabula.server import Address
@@ -54,7 +54,7 @@ def without_times(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(
     ("command", "values"),
-    [("build", {"graph": "entities"}), ("retry", {}), ("reembed", {}), ("remove-collection", {})],
+    [("build", {"graph": "entities"}), ("renew", {}), ("reembed", {}), ("remove-collection", {})],
 )
 def test_what_work_would_do_is_the_same_everywhere(
     it: Served, command: str, values: dict[str, Any]
@@ -100,7 +100,7 @@ def test_work_that_no_run_could_do_begins_no_job(it: Served) -> None:
         refused = client.post(f"{PATH}/build", json=body)
         assert (refused.status_code, why in refused.json()["detail"]) == (400, True), refused.text
     with pytest.raises(SettingsError):
-        fill_gaps(collection, batch=True).refuse()
+        renew(collection, batch=True).refuse()
     assert client.get("/api/v1/jobs").json()["rows"] == []
 
 

@@ -44,6 +44,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "jwt": "service/http/openid.py",
     "lazy_loader": "__init__.py",
     "langchain_core": "frameworks/langchain.py",
+    "lark": "ask/where.py",
     "llama_index": "frameworks/llama_index.py",
     "lxml": "load/",
     "loguru": "models/local/loading.py",

@@ -44,9 +44,9 @@ def home(tmp_path: Path) -> Iterator[Path]:
 def test_a_dumped_graph_is_loaded_as_it_was(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "graphs.dump"
     with Fabula() as fabula:
-        fabula.store.prepare("default", "test-model", DIMENSIONS)
-        put(fabula.store, small_graph())
-        nodes, ends = cypher(fabula.store, NODES), cypher(fabula.store, ENDS)
+        fabula.open_store().prepare("default", "test-model", DIMENSIONS)
+        put(fabula.open_store(), small_graph())
+        nodes, ends = cypher(fabula.open_store(), NODES), cypher(fabula.open_store(), ENDS)
     assert f"All graphs are in {file}" in db("dump", file).stdout
     assert [path.name for path in tmp_path.iterdir() if path != home] == [file.name]
     assert PrivateServer(home, "256m", "64m").status().state == "running", "as it was before"
@@ -62,10 +62,10 @@ def test_a_dumped_graph_is_loaded_as_it_was(home: Path, tmp_path: Path) -> None:
     db("load", "--yes", file)
     assert {path.name for path in home.iterdir()} <= {"neo4j", "server", "lock"}
     with Fabula() as fabula:
-        assert cypher(fabula.store, NODES) == nodes
-        assert cypher(fabula.store, ENDS) == ends
-        assert {index.state for index in fabula.store.indexes()} == {"ONLINE"}
-        assert fabula.store.nearest(vector(0), 3, Filters("default"), "test-model")
+        assert cypher(fabula.open_store(), NODES) == nodes
+        assert cypher(fabula.open_store(), ENDS) == ends
+        assert {index.state for index in fabula.open_store().indexes()} == {"ONLINE"}
+        assert fabula.open_store().nearest(vector(0), 3, Filters("default"), "test-model")
 
 
 def test_a_dump_that_is_there_is_not_overwritten(tmp_path: Path) -> None:

@@ -46,8 +46,8 @@ def titles() -> list[str]:
 
 def put_one(source: str) -> None:
     with Fabula() as fabula:
-        fabula.store.prepare("default", MODEL, DIMENSIONS)
-        put(fabula.store, small_graph(source))
+        fabula.open_store().prepare("default", MODEL, DIMENSIONS)
+        put(fabula.open_store(), small_graph(source))
 
 
 def interrupted(_: Store) -> None:
@@ -76,7 +76,9 @@ def test_a_database_that_panicked_is_started_anew_and_a_dump_that_fails_is_in_no
             "CALL db.create.setNodeVectorProperty(n, 'embedding', $vector)"
         )
         with pytest.raises(Exception, match="apply the transaction"):
-            fabula.store.run(panics, long="a" * 40_000, vector=[1.0] + [0.0] * (DIMENSIONS - 1))
+            fabula.open_store().run(
+                panics, long="a" * 40_000, vector=[1.0] + [0.0] * (DIMENSIONS - 1)
+            )
         with pytest.raises(DatabaseDown, match="Try again"):
             list(fabula.documents())
     assert "State     broken" in fabula_db(home, "status").output
@@ -84,7 +86,7 @@ def test_a_database_that_panicked_is_started_anew_and_a_dump_that_fails_is_in_no
     with Fabula() as fabula:
         assert [entry.title for entry in fabula.documents()] == ["A"]
         # What the panic was about was written all the same.
-        fabula.store.run(f"MATCH (n:{label}) WHERE size(n.aspect) = 40000 DELETE n")
+        fabula.open_store().run(f"MATCH (n:{label}) WHERE size(n.aspect) = 40000 DELETE n")
     assert time.monotonic() - began < 180
     assert "State     running" in fabula_db(home, "status").output
     # A dump is due at the stop, and can't be kept.

@@ -235,3 +235,51 @@ def test_the_page_is_drawn_up_to_a_place_without_scripts(story: BookService) -> 
         assert limited.status_code == 200
         assert not LATER.search(limited.text), path
     assert client.get(f"{story.read}/trees", params={"until": "Chapter Ninety"}).status_code == 404
+
+
+@pytest.mark.screen
+def test_the_bookmark_is_set_where_one_reads(chromium: Browser, story: BookService) -> None:
+    with opened(chromium, story) as page:
+        page.set_viewport_size({"width": 360, "height": 400})
+        page.goto(story.read)
+        strip, name = page.locator("#set-bookmark"), page.locator("#bookmark-name")
+        sections = page.locator(".book section[data-section]")
+        sections.last.scroll_into_view_if_needed()
+        page.evaluate("scrollBy(0, 200)")
+        expect(strip).to_be_in_viewport()
+        page.keyboard.press("b")
+        expect(name).to_be_visible()
+        expect(strip).to_be_in_viewport()
+        chapter = sections.filter(has_text="because a prisoner had fled.").first
+        chapter.get_by_role("button", name="I have read this chapter").click()
+        expect(name).to_have_text(re.compile(r"^PART ONE · CHAPTER II?, \d+ %$"))
+        # The reader goes on; opened again, the book ends at the bookmark, and is open there.
+        expect(page.locator("#hidden-text")).to_be_hidden()
+        page.goto("/c/novels")
+        page.goto(story.read)
+        expect(page.locator("#hidden-text")).to_be_in_viewport()
+        assert not LATER.search(page.locator(".book").inner_text())
+
+
+@pytest.mark.screen
+def test_a_name_in_the_text_opens_its_card_as_far_as_the_bookmark(
+    chromium: Browser, story: BookService
+) -> None:
+    with opened(chromium, story) as page:
+        set_bookmark(page, story)
+        page.goto(story.read)
+        named = page.locator("#named a")
+        expect(named.first).to_have_attribute("href", re.compile(f"until={story.end}$"))
+        # The text that is marked has no element: its place is asked of the browser.
+        place = page.evaluate(
+            """() => {
+                const range = [...CSS.highlights.get("names")][0];
+                range.startContainer.parentElement.scrollIntoView({ block: "center" });
+                const box = range.getBoundingClientRect();
+                return [range.toString(), box.x + box.width / 2, box.y + box.height / 2];
+            }"""
+        )
+        page.mouse.click(place[1], place[2])
+        page.wait_for_url(re.compile(rf"/entities/\w+\?until={story.end}$"))
+        expect(page.locator("main")).to_contain_text(place[0])
+        expect(page.locator("main")).not_to_contain_text(LATER)

@@ -216,7 +216,7 @@ def test_a_collection_is_made_filled_with_the_demo_and_removed(
         page.wait_for_url("**/c/tales")
         page.get_by_role("button", name="Add “A Christmas Carol”").click()
         finish_job(page)
-        page.get_by_role("link", name="To the documents").click()
+        page.get_by_role("link", name="To the library").click()
         expect(page.get_by_role("heading", name="A Christmas Carol")).to_be_visible()
         page.get_by_role("link", name="Manage the collection").click()
         page.get_by_role("link", name="Remove the collection").click()
@@ -325,7 +325,7 @@ def changes(id: str) -> list[tuple[str, str, dict[str, str]]]:
         ("/c/books/add/demo", {}),
         ("/c/books/manage/remove", {"name": "books"}),
         ("/c/books/manage/reembed", {}),
-        ("/c/books/manage/retry", {}),
+        ("/c/books/manage/renew", {}),
         ("/c/books/manage/build", {"name": "entities"}),
         ("/c/books/drop", {"name": "aspects"}),
         ("/c/books/corrections/1/undo", {}),
@@ -453,7 +453,7 @@ def test_where_a_question_needs_a_model_that_is_not_here_the_page_says_what_to_d
         page.get_by_role("link", name="embed the collection again").click()
         page.get_by_role("button", name="Begin").click()
         finish_job(page)
-        page.get_by_role("link", name="To the documents").click()
+        page.get_by_role("link", name="To the library").click()
         page.get_by_role("link", name="Ask a question").click()
         expect(page.locator("#unready")).to_have_count(0)
         page.get_by_role("searchbox", name="Question").fill("Where did Anna walk?")

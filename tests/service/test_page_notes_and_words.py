@@ -197,7 +197,7 @@ def test_collocates_key_words_and_counts_are_shown_and_downloaded(library: Libra
     page = client.get(f"{path}?tool=collocates&words=gargery&run=true", headers=PAGE)
     assert f"{path}?tool=concordance&amp;words=joe" in page.text
     key = f"{path}?tool=keyness&document={library.convict}&against={library.lighthouse}&run=true"
-    rows = [*csv.DictReader(io.StringIO(client.get(f"{key}&as=csv").text))]
+    rows = [*csv.DictReader(io.StringIO(client.get(f"{key}&as=csv").text.removeprefix("\ufeff")))]
     assert "pip" in {row["word"] for row in rows}
     assert "elias" not in {row["word"] for row in rows}
     assert (
@@ -437,14 +437,14 @@ def test_a_person_without_a_shell_adds_corrects_asks_annotates_exports_and_remov
         page.get_by_role("button", name=re.compile("^(Add|Agree and add)")).click()
         finish_job(page)
         # A name and the description are corrected.
-        page.get_by_role("link", name="To the documents").click()
+        page.get_by_role("link", name="To the library").click()
         page.get_by_role("link", name="People of The Lighthouse").click()
         page.get_by_role("link", name="Elias", exact=True).click()
         page.wait_for_url("**/entities/*")
         page.get_by_label("New name").fill("Elias Moor")
         page.get_by_role("button", name="Rename").click()
         finish_job(page)
-        page.get_by_role("link", name="To the documents").click()
+        page.get_by_role("link", name="To the library").click()
         page.get_by_role("link", name="Manage The Lighthouse").click()
         page.get_by_role("textbox", name="Year").fill("1901")
         page.get_by_role("button", name="Save").click()

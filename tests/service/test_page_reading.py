@@ -478,7 +478,7 @@ def test_what_a_tab_keeps_is_of_the_collection_as_it_was(
             settle(page)
             assert library.endpoint.calls > calls, "what was kept is not shown as current"
         finally:
-            books.store.remove("books", entry.document)
+            books.open_store().remove("books", entry.document)
 
 
 def test_an_address_takes_every_option_of_a_question(chromium: Browser, library: Library) -> None:

@@ -160,7 +160,7 @@ def test_batches_are_refused_where_there_are_none(options: dict[str, Any]) -> No
         query = {"batch": "true"}
         answer = client.post(f"{BASE}/collections/books/documents", files=files, params=query)
         app.collection("books").ingest_text("A story of the harbour.", source="harbour.txt")
-        again = client.post(f"{BASE}/collections/books/retry", json={"batch": True})
+        again = client.post(f"{BASE}/collections/books/renew", json={"batch": True})
     for refused in (answer, again):
         assert refused.status_code == 400
         assert "response cache" in refused.json()["detail"]
@@ -223,8 +223,8 @@ def test_gaps_are_filled_by_batches_from_the_page(
         assert gaps
         endpoint.withheld = {}
         client = service.client("write")
-        assert 'name="by_batch"' in client.get("/c/books/manage/retry").text
-        begun = client.post("/c/books/manage/retry", data={"by_batch": "true"})
+        assert 'name="by_batch"' in client.get("/c/books/manage/renew").text
+        begun = client.post("/c/books/manage/renew", data={"by_batch": "true"})
         assert begun.status_code == 303, begun.text
         job = until(client, begun.headers["location"].rpartition("/")[2], "succeeded", "failed")
         assert job["state"] == "succeeded"
@@ -232,4 +232,4 @@ def test_gaps_are_filled_by_batches_from_the_page(
         [entry] = books.documents()
         assert entry.gaps == 0
         # Now there is nothing to ask, and so nothing to choose.
-        assert 'name="by_batch"' not in client.get("/c/books/manage/retry").text
+        assert 'name="by_batch"' not in client.get("/c/books/manage/renew").text

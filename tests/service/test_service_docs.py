@@ -85,7 +85,7 @@ def test_every_route_is_told_of(it: Served) -> None:
         *("collections", "documents", "passages", "asking", "conversations", "queries", "choices"),
     }
     # Told of in docs/jobs.md.
-    jobs = ("build", "retry", "reembed")
+    jobs = ("build", "renew", "reembed")
     for path, methods in it.client().get("/openapi.json").json()["paths"].items():
         for one in methods.values():
             if mine.issuperset(one["tags"]) and not path.endswith(jobs):

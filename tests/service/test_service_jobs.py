@@ -122,6 +122,33 @@ def test_a_text_is_a_document_too(service: Served) -> None:
     assert name.status_code in (400, 404)
 
 
+@pytest.mark.journey
+def test_a_document_is_continued_with_files_in_their_order(service: Served) -> None:
+    client = service.client("write")
+    first, *others = [f"CHAPTER {number}\n\nAnna saw ship {number}." for number in range(1, 4)]
+    until(client, begin(client, "serial", {"one.txt": first}))
+    [document] = client.get(f"{BASE}/collections/serial/documents").json()["rows"]
+    path = f"{BASE}/collections/serial/documents/{document['id']}"
+    form = [("files", (f"{n}.txt", text.encode())) for n, text in enumerate(others, 2)]
+    refused = client.post(f"{path}/append", params={"graphs": "aspects"}, files=form)
+    assert refused.status_code == 422, refused.text
+    expected = client.post(f"{path}/append", params={"dry_run": True}, files=form)
+    assert expected.status_code == 200, expected.text
+    begun = client.post(f"{path}/append", files=form)
+    assert begun.status_code == 202, begun.text
+    assert until(client, begun.json()["id"])["counts"] == {"succeeded": 2}
+    said = {"text": "CHAPTER 4\n\nAnna slept.", "source": "late"}
+    assert (
+        until(client, client.post(f"{path}/append", json=said).json()["id"])["state"] == "succeeded"
+    )
+    text = client.get(f"{path}/text", headers={"Accept": "text/plain"}).text
+    assert text.split("\n\n")[::2] == [f"CHAPTER {number}" for number in range(1, 5)]
+    assert (
+        client.post(f"{BASE}/collections/serial/documents/nothing/append", json=said).status_code
+        == 404
+    )
+
+
 def test_what_it_would_cost_is_told_before_and_nothing_is_sent_twice(service: Served) -> None:
     client, other = service.client("write"), service.client("write")
     form = [("files", ("winter.txt", WINTER.encode()))]
@@ -181,7 +208,7 @@ def test_graphs_are_built_and_collections_emptied_by_jobs_each_after_those_befor
     assert (job["state"], len(job["items"])) == ("succeeded", 1), job
     wrong = client.post(f"{BASE}/collections/worked/build", json={"graph": "nothing"})
     assert wrong.status_code == 400
-    gaps = client.post(f"{BASE}/collections/worked/retry")
+    gaps = client.post(f"{BASE}/collections/worked/renew")
     again = client.post(f"{BASE}/collections/worked/reembed")
     gone = admin.delete(f"{BASE}/collections/worked")
     assert gone.status_code == 202

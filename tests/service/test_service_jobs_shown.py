@@ -116,7 +116,7 @@ def test_a_job_says_for_which_one_it_waits_and_why(
     first = begin(client, "queue", {"winter.txt": WINTER})
     wait_for(service, first, "running")
     same = begin(client, "queue", {"winter.txt": f"Again.\n\n{WINTER}"})
-    build = service.state.jobs.add(PERSON, "queue", "retry", [], {}).id
+    build = service.state.jobs.add(PERSON, "queue", "renew", [], {}).id
     after = begin(client, "queue", {"lighthouse.txt": LIGHTHOUSE})
     # Jobs get their places in the queue when a worker looks for one.
     expected = {

@@ -33,7 +33,11 @@ from stories import LIGHTHOUSE, WINTER
 
 TOOLS = {
     "add_text",
-    *(each.function.__name__ for each in find_operations() if each.has_tool),
+    *(
+        each.function.__name__
+        for each in find_operations()
+        if each.has_tool and not each.is_for_trusted
+    ),
 }
 
 
@@ -183,6 +187,18 @@ def test_a_tool_takes_the_other_options_of_a_question_too(it: Served) -> None:
     # A misspelled `until` would tell all of the book.
     told = called(it, "search", **question, untill="CHAPTER I")
     assert "search has no argument 'untill'. Did you mean until?" in told
+
+
+def test_null_and_nothing_are_the_default_of_an_argument(it: Served) -> None:
+    nothing = dict.fromkeys(("document", "until", "aspects", "kinds", "levels", "k", "rerank"))
+    plain = called(it, "search", collection="mine", question="Who is Anna?")
+    asked: dict[str, Any] = {"collection": "mine", "question": "Who is Anna?"}
+    found = called(it, "search", **asked, **nothing, mode="")
+    assert found["rows"] == plain["rows"]
+    # A refusal is in words of ours, with no address of another site.
+    refused = called(it, "search", **asked, k="many")
+    assert refused.startswith("search can't be called like this. 'k': ")
+    assert "http" not in refused
 
 
 def test_documents_are_resources(it: Served, book: str) -> None:

@@ -82,7 +82,7 @@ def test_a_citation_has_the_path(answer: Answer) -> None:
     quote = answer.quotes[0]
     assert COMET in quote.hit.text
     assert quote.hit.section == HERE
-    assert describe_place(quote.hit).startswith(f"War and Peace · {HERE} · chunk · characters ")
+    assert describe_place(quote.hit).startswith(f"War and Peace · {HERE} · characters ")
     assert HERE in markdown(answer, ())
     assert HERE in show_answer(answer.question, answer.text, answer.quotes, [])
 
@@ -250,7 +250,7 @@ def test_a_text_read_by_an_earlier_version_gets_its_structure_and_stays_as_it_is
     client: httpx2.Client, novels: Collection
 ) -> None:
     entry = novels.document("The Ships")
-    store = novels.store
+    store = novels.open_store()
     parts = {name: record.updated_at for name, record in entry.graphs.items()}
     cypher(
         store,
@@ -281,7 +281,7 @@ def test_sections_that_are_newly_known_name_all_nodes(novels: Collection) -> Non
     )
     before = novels.cypher(nodes, document=entry.id)
     cypher(
-        novels.store,
+        novels.open_store(),
         "MATCH (n {document: $id}) WHERE n.section IS NOT NULL AND NOT n:Part "
         "SET n.section = reduce(s = '', part IN split(n.section, ' – ') | "
         "s + CASE s WHEN '' THEN '' ELSE ' – ' END + last(split(part, ' · ')))",
@@ -289,7 +289,7 @@ def test_sections_that_are_newly_known_name_all_nodes(novels: Collection) -> Non
     )
     # Two chapters of one title are not told apart before; a stretch of them is one name.
     cypher(
-        novels.store,
+        novels.open_store(),
         "MATCH (n:Summary {document: $id}) WITH n MATCH (c:Chunk) WHERE c.id IN n.sources "
         "WITH n, c ORDER BY c.start WITH n, collect(c.section) AS names "
         "SET n.section = CASE WHEN head(names) = last(names) THEN head(names) "
@@ -297,7 +297,7 @@ def test_sections_that_are_newly_known_name_all_nodes(novels: Collection) -> Non
         "ELSE head(names) + ' – ' + last(names) END END",
         id=entry.id,
     )
-    cypher(novels.store, "MATCH (d:Document {id: $id}) SET d.reading = 0", id=entry.id)
+    cypher(novels.open_store(), "MATCH (d:Document {id: $id}) SET d.reading = 0", id=entry.id)
     again = novels.ingest_text(novel(), source="war.txt", title="War and Peace")
     assert again.status == "unchanged"
     after = {row["id"]: row["section"] for row in novels.cypher(nodes, document=entry.id)}

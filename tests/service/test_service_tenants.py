@@ -26,7 +26,7 @@ pytestmark = pytest.mark.long
 BASE = "/api/v1"
 MINE, OTHERS = "默认 a.b-c", "它们 _x"
 """Names of collections, of any script."""
-JOBS = re.compile(r"/(documents|build|retry|reembed|annotations/import)$")
+JOBS = re.compile(r"/(documents|build|renew|reembed|annotations/import)$")
 """The ends of paths to which a POST begins a job, which has tests of its own."""
 OWN = re.compile(r"/collections/\{collection\}")
 SECRET = "Quetzalcoatl"

@@ -203,7 +203,7 @@ LISTS = {
     "collections",
 }
 FLAGS = {"everything", "from_end"}
-MAPS = {"created", "job", "quotas", "properties"}
+MAPS = {"created", "kept", "job", "quotas", "properties"}
 """Parameters by the type of their values; the others are text."""
 
 

@@ -364,7 +364,7 @@ def test_what_other_collections_stage_replace_and_list_is_not_read(address: Addr
         "core/find_runs": {"run_prefix": run_prefix("default")},
         "core/count_run": of_run,
         "core/count_ties": of_run,
-        "core/switch_in": of_run | {"created": {}, "whole": True},
+        "core/switch_in": of_run | {"created": {}, "kept": {}, "whole": True},
         "core/clear_staging": runs,
         "core/clear_retired": dict.fromkeys(("first_collection", "last_collection"), "default"),
         "core/clear_staged": runs,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -11,7 +11,7 @@ import pytest
 from fabula.build.driver import Scoped, run
 from fabula.build.outcome import SilentProgress
 from fabula.graph.builds import Build
-from fabula.graph.method import BuildWork
+from fabula.graph.method import BuildWork, Graph
 from fabula.models import Chat
 from fabula.models.counted import Meter
 from fabula.models.parallel import TaskGroup, Workers
@@ -59,3 +59,14 @@ def finish(
             return run(Scoped(build, models, work.saved), job, progress or SilentProgress())
     finally:
         workers.close()
+
+
+def in_order(known: Sequence[Graph[Any]]) -> list[Graph[Any]]:
+    """Those first that others rest on or use."""
+    left = {graph.name: graph for graph in known}
+    ordered: list[Graph[Any]] = []
+    while left:
+        for graph in [*left.values()]:
+            if not {*graph.rests_on, *graph.uses} & left.keys():
+                ordered.append(left.pop(graph.name))
+    return ordered

@@ -79,7 +79,7 @@ def put_cast(
 ) -> None:
     """A cast as the part of a document that is there, in the place of what it had."""
     entry = fabula.document(document)
-    chunks = chunks_of(read_part(fabula.store, Owner(fabula.name, TEXT, entry.id)))
+    chunks = chunks_of(read_part(fabula.open_store(), Owner(fabula.name, TEXT, entry.id)))
     nodes: list[Node] = []
     edges: list[Edge] = []
     ids = {name: f"{entry.id}-{number:02}" for number, name in enumerate(sorted(cast))}
@@ -110,7 +110,7 @@ def put_cast(
     labels = frozenset(GRAPH.elements)
     owner = Owner(fabula.name, NAME, entry.id)
     part = Part(owner, tuple(nodes), tuple(edges), record, labels)
-    fabula.store.apply([part], StaticEmbedder().model)
+    fabula.open_store().apply([part], StaticEmbedder().model)
 
 
 def _chunks(chunks: Sequence[Chunk], chapters: str) -> list[Chunk]:

@@ -39,7 +39,7 @@ def build_with_a_model(
 
 
 def _build(collection: Collection, name: str) -> None:
-    store, models = collection.store, collection.models
+    store, models = collection.open_store(), collection.models
     planner = Planner(store, models, collection.name, [name], strict=True)
     for entry in list(collection.documents()):
         # To the planner all that another model made is stale.

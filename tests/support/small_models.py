@@ -37,7 +37,7 @@ class SmallModels:
 
     def chat(self, role: Role, step: str) -> Chat:
         model = self.model(role)
-        return CountedChat(PlaceholderChat(model), self.meter, step, model)
+        return CountedChat(PlaceholderChat(), self.meter, step, model)
 
     def model(self, role: Role) -> str:
         return "any"

@@ -161,7 +161,7 @@ def state_facts(collection: Collection, title: str, facts: Iterable[tuple[str, s
     """Give a document with entities some facts, as a model states them: subject, words, object."""
     entry = collection.document(title)
     text, cast = (
-        read_part(collection.store, Owner(collection.name, name, entry.id))
+        read_part(collection.open_store(), Owner(collection.name, name, entry.id))
         for name in (TEXT, "entities")
     )
     model = Model({words: [triple(subject, words, object, 1)] for subject, words, object in facts})
@@ -176,7 +176,7 @@ def state_facts(collection: Collection, title: str, facts: Iterable[tuple[str, s
         replace(node, embedding=vector) for node, vector in zip(made.nodes, vectors, strict=True)
     )
     part = Part(owner, nodes, made.edges, record, frozenset({FACT}))
-    collection.store.apply([part], embedder.model)
+    collection.open_store().apply([part], embedder.model)
 
 
 def texts(made: Built) -> list[str]:

@@ -65,7 +65,9 @@ def graph_of(fabula: Fabula) -> dict[Owner, tuple[object, ...]]:
     owners = [
         Owner(fabula.name, name, entry.id) for entry in fabula.documents() for name in entry.graphs
     ]
-    return {owner: contents(read_part(fabula.store, owner, embeddings=True)) for owner in owners}
+    return {
+        owner: contents(read_part(fabula.open_store(), owner, embeddings=True)) for owner in owners
+    }
 
 
 def statuses(outcomes: list[Outcome]) -> list[str]:

@@ -115,6 +115,15 @@ def test_a_place_without_words_is_taken_as_it_is() -> None:
     assert find(TEXT, TextQuote("", start=4, end=10_000)) is None
 
 
+def test_a_place_without_words_goes_with_its_neighbours_or_nowhere() -> None:
+    quotes = [quoted("lamp"), TextQuote("", start=24, end=28), quoted("ninety")]
+    edited = "Once. " + TEXT
+    assert anchor_quotes(edited, quotes)[1] == Anchor(30, 34, FUZZY)
+    # Something was cut between the two, or none of the others is of this text.
+    assert anchor_quotes(TEXT.replace("up the stairs", ""), quotes)[1] is None
+    assert anchor_quotes("Nothing of that was ever in this text at all.", quotes)[1] is None
+
+
 def novel() -> str:
     return (resources.files("fabula.texts") / "a-christmas-carol.txt").read_text("utf-8")
 

@@ -83,13 +83,18 @@ class Answer:
         """
         if self.quotes or not (self.text and self.context):
             return ""
-        numbers = dict.fromkeys(_cited_numbers(self.text))
-        if unknown := [number for number in numbers if number not in self.cited]:
+        if unknown := self.missing_citations:
             listed = ", ".join(f"[{number}]" for number in unknown[:MAX_LISTED])
             more = f" and {len(unknown) - MAX_LISTED} more" if len(unknown) > MAX_LISTED else ""
             what = "is no passage" if len(unknown) == 1 else "are no passages"
             return f"{listed}{more} {what} of this answer."
         return "" if self.cited or NO_ANSWER in self.text else "This answer cites no passage."
+
+    @property
+    def missing_citations(self) -> tuple[int, ...]:
+        """The numbers that are cited and that no passage has; none where no model wrote."""
+        numbers = () if self.quotes else dict.fromkeys(_cited_numbers(self.text))
+        return tuple(number for number in numbers if number not in self.cited)
 
     @property
     def _passages_cited(self) -> list[Passage]:

@@ -267,8 +267,8 @@ def _answer_by_mode(
     query: Query, filters: Filters, context: Sequence[Passage], runs: Sequence[ModeRun]
 ) -> AnswerPieces | None:
     """Begin the mode's own answer, if it has one."""
-    # Several modes together have none; for several volumes, it would read others.
-    if len(runs) != 1 or not context or filters.volumes:
+    # Several modes together have none; of volumes that were read, it might read others.
+    if len(runs) != 1 or not context or filters.read:
         return None
     [run] = runs
     asked = _keep_from_telling(query.question, filters, run.tools.store.place)
@@ -340,5 +340,5 @@ def _list_texts(context: Sequence[Passage]) -> list[NumberedText]:
 
 def _keep_from_telling(question: str, filters: Filters, place: ReadingPlace | None) -> str:
     """Return a question as a model is asked it: one that knows the book must not tell the rest."""
-    is_unread = place or filters.volumes
+    is_unread = place or filters.read
     return fill_prompt("unread", question=question) if is_unread else question

@@ -78,8 +78,8 @@ def _find_asked_for(
         return []
     if not (form.subject or form.asks is Asks.ENDING):
         return []
-    if filters.volumes or (form.asks is Asks.ENDING and store.place):
-        # The last passage that was read is not the end of the book; volumes are searched alone.
+    if filters.read or (form.asks is Asks.ENDING and store.place):
+        # The last passage that was read is not the end of the book.
         return []
     documents = list(dict.fromkeys(passage.hit.document for passage in passages))
     if form.asks is Asks.ENDING and len(documents) > 1:

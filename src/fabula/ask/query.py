@@ -83,6 +83,12 @@ def read_levels(typed: object) -> object:
     return (found[1], found[2] or found[1]) if found else typed
 
 
+def list_names(given: object) -> object:
+    """Return names as a list: a single one needs none, and '' is no name."""
+    names = [given] if isinstance(given, str) else given
+    return [name for name in names if name] if isinstance(names, list | tuple) else given
+
+
 @dataclass(frozen=True, slots=True)
 class DefaultFrom:
     """Marks an option whose default is the setting of this name."""
@@ -118,7 +124,19 @@ class Query:
         ),
         DefaultFrom("context_tokens"),
     ] = "auto"
-    document: Annotated[str, Field(description="only this document: its id, title or file")] = ""
+    document: Annotated[
+        Sequence[str],
+        BeforeValidator(list_names),
+        Field(description="only this document: its id, title or file"),
+    ] = ()
+    where: Annotated[
+        str,
+        Field(
+            max_length=2000,
+            description="only documents whose metadata fulfil this, as 'year < 1850 and genre = "
+            "gothic'",
+        ),
+    ] = ""
     until: Annotated[
         str,
         Field(
@@ -243,16 +261,15 @@ class Query:
         return query
 
     def filters(
-        self,
-        collection: str,
-        document: str,
-        volumes: Sequence[str] = (),
-        read: str = "",
+        self, collection: str, document: str, documents: Sequence[str] = (), read: str = ""
     ) -> Filters:
-        """Return where to look: in one collection, and in the document of this id or '' for all.
+        """Return where to look: in one collection, and in one document, several or all.
 
-        `volumes` are the ids of the documents that the option `until` means where it names a volume
-        of a series, and `read` says it in words.
+        Args:
+            collection: The collection.
+            document: The id of the only document; '' for several or all.
+            documents: The ids of several; none for all.
+            read: Says in words that these are the volumes of a series that the reader has read.
         """
         from fabula.graph.hits import Filters
 
@@ -263,9 +280,14 @@ class Query:
             aspects=tuple(self.aspects),
             lowest=self.levels[0],
             highest=self.levels[1],
-            volumes=tuple(volumes),
+            documents=tuple(documents),
             read=read,
         )
+
+    @property
+    def only_document(self) -> str:
+        """The document that is named, or the first of several; '' for none."""
+        return self.document[0] if self.document else ""
 
     @property
     def modes(self) -> tuple[str, ...]:

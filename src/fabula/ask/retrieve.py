@@ -76,7 +76,7 @@ def _retrieve(query: Query, filters: Filters, runs: Sequence[ModeRun]) -> Retrie
     is_wide = query.rerank or query.diversity > 0
     wide = replace(tools, k=WIDENING * tools.k) if is_wide else tools
     place = tools.store.place
-    is_unread = place is not None or bool(filters.volumes)
+    is_unread = place is not None or bool(filters.read)
     questions = _rewrite(query.question, tools, query.rewrite, is_unread=is_unread)
     rankings: list[list[Hit]] = []
     for run in runs:
@@ -115,14 +115,9 @@ def _allowed_kinds(filters: Filters, mode: Mode) -> tuple[str, ...]:
 
 
 def _find(run: ModeRun, question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    """Return the hits of a mode; of several volumes that were read, each is searched alone."""
-    if not filters.volumes:
-        return run.mode.retrieve(question, filters, tools)
-    hits: list[Hit] = []
-    for volume in filters.volumes:
-        of_volume = replace(filters, document=volume, volumes=())
-        hits += run.mode.retrieve(question, of_volume, tools)
-    return sorted(hits, key=lambda hit: (-hit.score, hit.id))[: tools.k]
+    """Return the hits of a mode in the documents that count, whatever the mode did about them."""
+    hits = run.mode.retrieve(question, filters, tools)
+    return [hit for hit in hits if filters.let_through(hit.document)] if filters.documents else hits
 
 
 def hide_unread_hits(

@@ -37,9 +37,10 @@ class QuestionScope:
     def of(cls, filters: Filters, place: ReadingPlace | None) -> QuestionScope:
         """Return the scope of a question with these filters, and with the place of its reader."""
         if place is None:
-            return cls(filters.document, None, filters.volumes, filters.read)
+            volumes = filters.documents if filters.read else ()
+            return cls(filters.document, None, volumes, filters.read)
         words = f"{place.document.title}, {place}"
-        return cls(place.document.id, place.end, filters.volumes, words)
+        return cls(place.document.id, place.end, (), words)
 
     @property
     def is_limited(self) -> bool:

@@ -7,13 +7,13 @@ replies come by a batch (`Rounds`), all builds go as far as they can, and rest u
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from fabula.errors import BadReply, ReplyPending
+from fabula.errors import BadReply
 from fabula.graph.builds import (
     Build,
     ChatRequest,
@@ -24,12 +24,12 @@ from fabula.graph.builds import (
     Start,
     Started,
 )
-from fabula.models import Embeddings, Reply
+from fabula.models import Embeddings, Prompt, Reply
 from fabula.models.batching import warn_of_cut_texts
 from fabula.models.parallel import TaskGroup
 from fabula.models.progress import Progress
 from fabula.models.replies import read_text
-from fabula.models.roles import Models
+from fabula.models.roles import Models, Role
 from fabula.models.usage import Usage
 
 Out = TypeVar("Out")
@@ -79,6 +79,34 @@ def answer(models: Models, request: ChatRequest | EmbedRequest) -> Reply | Embed
         return models.chat(request.role, request.step).complete(request.prompt)
     except BadReply as error:
         return error
+
+
+class BatchAnswers(Protocol):
+    """Answers what a build asks, or collects it for a batch and answers None."""
+
+    def complete(self, models: Models, role: Role, step: str, prompt: Prompt) -> Reply | None:
+        """Return the reply to a prompt."""
+        ...
+
+    def embed(self, models: Models, texts: Sequence[str]) -> Embeddings | None:
+        """Return one vector for each text."""
+        ...
+
+
+def answer_later(
+    batches: BatchAnswers, models: Models, request: ChatRequest | EmbedRequest
+) -> Reply | Embeddings | BadReply | None:
+    """Answer as `answer` does; with None if a batch is to bring the answer."""
+    if isinstance(request, EmbedRequest):
+        return batches.embed(models, request.texts)
+    try:
+        return batches.complete(models, request.role, request.step, request.prompt)
+    except BadReply as error:
+        return error
+
+
+Ask = Callable[[Models, ChatRequest | EmbedRequest], Reply | Embeddings | BadReply | None]
+"""Answers a request; with None if the answer comes in a later round."""
 
 
 def reject(models: Models, request: RejectRequest) -> None:
@@ -323,12 +351,15 @@ class Driver:
 class Rounds(Driver):
     """Runs a build as far as there are replies, round after round; between them it rests.
 
-    Models are asked in the thread that runs it. They answer at once, or by ReplyPending: such a
-    request is made again in the next round.
+    Models are asked in the thread that runs it. What they do not answer at once is asked for again
+    in the next round.
     """
 
-    def __init__(self, scoped: Scoped[Any], job: TaskGroup, progress: Progress) -> None:
+    def __init__(
+        self, scoped: Scoped[Any], job: TaskGroup, progress: Progress, ask: Ask = answer
+    ) -> None:
         super().__init__(scoped, job, progress)
+        self._answer_now = ask
         self._later: list[tuple[Scope, ChatRequest | EmbedRequest, _Wait, int]] = []
 
     def resume(self, job: TaskGroup) -> Started[Any]:
@@ -352,11 +383,12 @@ class Rounds(Driver):
         if scope.is_over or scope.job.failure is not None:
             return
         try:
-            answered = answer(scope.scoped.models, request)
-        except ReplyPending:
-            self._later.append((scope, request, wait, row))
+            answered = self._answer_now(scope.scoped.models, request)
         except BaseException as error:  # noqa: BLE001  the build may have something to close
             scope.job.fail(error)
             self._throw(wait, error)
         else:
-            self._settle(wait, row, answered)
+            if answered is None:
+                self._later.append((scope, request, wait, row))
+            else:
+                self._settle(wait, row, answered)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from fabula.models.batch_estimate import BatchEstimate
     from fabula.models.batch_options import BatchOptions
     from fabula.models.stop import Stop
+    from fabula.text.metadata import GivenMetadata
 
 
 class BuildOptions(TypedDict, total=False):
@@ -29,6 +30,8 @@ class BuildOptions(TypedDict, total=False):
             perhaps, and its outcome is 'waiting' until the same run finds that its batches have
             ended. None to call models directly.
         estimate: Counts the rounds and batches that a dry run would need by batches.
+        metadata: Fields that documents get, beside those that their files state. They replace
+            fields of the same names, also of documents that do not change otherwise.
         cluster: Workers that read files and make graphs, in other processes or on other machines;
             None to do it in this process. A graph that belongs to a whole collection is made here
             in any case, as it reads the store.
@@ -41,4 +44,5 @@ class BuildOptions(TypedDict, total=False):
     stop: Stop
     batch: BatchOptions | None
     estimate: BatchEstimate | None
+    metadata: GivenMetadata
     cluster: WorkerCluster | None

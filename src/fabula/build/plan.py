@@ -15,7 +15,7 @@ from fabula.build.values import CollectionPlan, DocumentPlan, GraphPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.config.recipes import make_collection_recipe, make_recipes
 from fabula.config.settings import STATIC
-from fabula.errors import Changed, NotFound
+from fabula.errors import Changed, LoadError, NotFound
 from fabula.graph import TEXT, Owner, Part, Record, fingerprint
 from fabula.graph.annotations import AnnotationLayer
 from fabula.graph.decisions import Decision
@@ -42,6 +42,7 @@ from fabula.store.annotations import read_digests, read_layers
 from fabula.store.decisions import read_decisions
 from fabula.store.part_reader import read_part
 from fabula.text.document import Chunk, Document, empty_vector
+from fabula.text.nouns import count_noun
 
 MAX_SAMPLED_DOCUMENTS = 200
 """How many documents a dry run takes its averages from."""
@@ -89,6 +90,10 @@ class Planner:
         entry, current = self.find(document)
         if current is not None:
             return current
+        is_same = entry is not None and entry.sha256 == document.sha256
+        is_next = entry is not None and entry.appended == document.appended[:-1]
+        if document.appended and not (is_same or is_next):
+            raise Changed(f"{document.title} was changed while it was continued: try again.")
         graphs = self._list_graphs(entry)
         decisions = read_decisions(self.store, self.collection)
         follow = partial(decisions_by_graph, graphs, decisions, entry.id if entry else document.id)
@@ -163,6 +168,24 @@ class Planner:
         )
 
     # What is stale
+
+    def keep_appended(self, document: Document, entry: Entry) -> Document:
+        """Return what a file stands for whose document was continued: the whole of its text.
+
+        Raises:
+            LoadError: The file has changed, so that what was appended goes on from another text.
+        """
+        chunks = chunks_of(self._read(entry, TEXT))
+        known = document_of(entry, chunks, self.store.structure(entry))
+        if known.text.startswith(document.text):
+            return known
+        if document.text.startswith(known.text):
+            return document
+        raise LoadError(
+            f"{document.source} has changed, and its document was continued with "
+            f"{count_noun(len(entry.appended), 'other text')}, the last of them "
+            f"{entry.appended[-1]}: remove the document, and add all of them again."
+        )
 
     def find(self, document: Document) -> tuple[Entry | None, Entry | None]:
         """Return the document as the store has it, and the one that is up to date with its text."""

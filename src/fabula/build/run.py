@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.build.commit import commit, hold_lock
-from fabula.build.driver import Rounds
+from fabula.build.driver import Ask, Rounds, answer, answer_later
 from fabula.build.early_writer import EarlyWriter
 from fabula.build.make import make, open_build
 from fabula.build.outcome import Listener, Outcome, SilentListener, SilentProgress, describe
@@ -41,12 +41,11 @@ from fabula.errors import (
     WorkerLost,
 )
 from fabula.graph.entries import Entry
-from fabula.graph.installed import graphs
 from fabula.graph.method import Graph
 from fabula.graph.parts import edition_properties
 from fabula.graph.structure import name_sections
 from fabula.load.source import DocumentSource
-from fabula.models.counted import Meter
+from fabula.models.counted import DirectCounter, Meter
 from fabula.models.parallel import TaskGroup
 from fabula.models.progress import BUILD, PLAN, READ_FILE, SEND_BATCHES, STORE, WAIT, Progress
 from fabula.models.stop import Stop
@@ -55,6 +54,7 @@ from fabula.store import Store
 from fabula.store.locks import ProcessLock
 from fabula.text.chunk import section_namer
 from fabula.text.document import Document
+from fabula.text.metadata import CHANGEABLE, GivenMetadata
 
 if TYPE_CHECKING:
     from fabula.build.cluster import WorkerCluster
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from fabula.models.batch_options import BatchOptions
     from fabula.models.batch_rounds import BatchRounds
     from fabula.models.batched import BatchCalls
-    from fabula.models.roles import Models
 
 PREPARED_SECONDS = 60.0
 """How long a run takes its collection for ready before it looks again. Looking costs a dozen round
@@ -101,8 +100,10 @@ class _Begun:
     Attributes:
         phases: Told which phase of its build begins.
         meter: Counts its calls to models.
-        models: Returns models that answer now or later; None for calls that are waited for.
+        models: The models that are asked.
+        ask: Answers its requests now or later; None for calls that are waited for.
         batch: Answers and collects its calls, where they are made by batches.
+        embedded: What a dry run has embedded; see `fabula.models.placeholders.DryRun`.
         document: What was read.
         entries: What the store had of it when it was planned.
         plan: What is to be made, while the build waits.
@@ -111,8 +112,10 @@ class _Begun:
 
     phases: _DocumentProgress
     meter: Meter
-    models: Callable[[Meter], Models] | None
+    models: ModelFactory
+    ask: Ask | None
     batch: BatchCalls | None
+    embedded: set[bytes]
     began: float = field(default_factory=time.monotonic)
     document: Document | None = None
     entries: Sequence[Entry] = ()
@@ -122,9 +125,10 @@ class _Begun:
     def forget_build(self) -> None:
         """Let the build begin again in the next round; it counts the same replies once more."""
         self.plan = self.build = None
-        self.meter = self.phases.meter = Meter()
+        self.meter = self.phases.meter = Meter(self.meter.within)
+        self.embedded.clear()
         if self.batch is not None:
-            self.batch.used.clear()
+            self.batch.restart()
 
 
 @dataclass(eq=False, slots=True)
@@ -222,6 +226,7 @@ class BuildRun:
     stop: Stop = field(default_factory=Stop)
     batch: BatchOptions | None = None
     estimate: BatchEstimate | None = None
+    metadata: GivenMetadata = field(default_factory=GivenMetadata)
     cluster: WorkerCluster | None = None
     _text_locks: dict[str, threading.Lock] = field(default_factory=dict)
     """A lock for each text: of equal texts in one run the first comes in, the others are it."""
@@ -263,17 +268,13 @@ class BuildRun:
 
     def build(self, entries: Sequence[Entry]) -> list[Outcome]:
         """Build the graphs of documents that the store has; their texts stay as they are."""
-        return self._run_all(
-            [_Task(entry.source, partial(self._build, entry, self.names)) for entry in entries]
-        )
+        return self.build_parts([(entry, self.names) for entry in entries])
 
-    def retry(self, entries: Sequence[Entry]) -> list[Outcome]:
-        """Build those graphs of documents again that have gaps; texts stay as they are."""
-        tasks: list[_Task] = []
-        for entry in entries:
-            names = [name for name in graphs() if name in entry.graphs and entry.graphs[name].gaps]
-            tasks.append(_Task(entry.source, partial(self._build, entry, names)))
-        return self._run_all(tasks)
+    def build_parts(self, parts: Sequence[tuple[Entry, Collection[str]]]) -> list[Outcome]:
+        """Build of each document the graphs that are named beside it."""
+        return self._run_all(
+            [_Task(entry.source, partial(self._build, entry, names)) for entry, names in parts]
+        )
 
     def build_collection(self, graph: Graph[Any]) -> list[Outcome]:
         """Build what belongs to the collection itself, from what its documents have."""
@@ -423,18 +424,27 @@ class BuildRun:
             self._kept[task] = len(begun.plan.document.text)
 
     def _begin(self, name: str) -> _Begun:
-        batch: BatchCalls | None = None
-        models: Callable[[Meter], Models] | None = None
+        models, counter, batch = self.models, self.models.counter, None
+        ask: Ask | None = None
+        embedded = set[bytes]()
         if self.rounds is not None:
             batch = self.rounds.begin_build()
-            models = partial(self.models.batched_models, batch)
+            ask = partial(answer_later, batch)
+            # What batches brought is counted when it is first used, and not by each process.
+            counter = counter and DirectCounter(counter)
         elif self.dry:
             from fabula.models.placeholders import DryRun
 
-            models = self.models.view(dry_run=DryRun(batches=self.estimate)).models
-        # What batches brought is counted when it is first used, and not by each process.
-        meter = Meter(None if batch else self.models.counter)
-        return _Begun(_DocumentProgress(self.listener.begin(name), meter), meter, models, batch)
+            settings = models.settings
+            has_all = settings.offline and settings.cache
+            dry_run = DryRun(embedded=embedded if has_all else None)
+            models, ask = models.view(dry_run=dry_run), answer
+            if self.estimate is not None:
+                estimated = self.estimate.open(models.batch_lines(), models.cache)
+                ask = partial(answer_later, estimated)
+        meter = Meter(counter)
+        progress = _DocumentProgress(self.listener.begin(name), meter)
+        return _Begun(progress, meter, models, ask, batch, embedded)
 
     # One document: plan, make, commit
 
@@ -444,6 +454,8 @@ class BuildRun:
             work.begun.phases.enter(READ_FILE)
             document = work.begun.document = work.steps.read(source, work.job)
         outcome = self._ingest_once(document, work)
+        if not self.dry and outcome.status != "waiting":
+            self._describe(outcome.document, document)
         return replace(outcome, left_out=document.left_out, warnings=document.warnings)
 
     def _ingest_once(self, document: Document, work: _Work) -> Outcome:
@@ -466,6 +478,9 @@ class BuildRun:
 
     def _ingest_document(self, document: Document, work: _Work) -> Outcome:
         entry, current = work.planner.find(document)
+        if entry and entry.appended and not document.appended:
+            document = work.planner.keep_appended(document, entry)
+            entry, current = work.planner.find(document)
         self._update_structure(document, entry)
         if current is not None:
             return _report_unchanged(current)
@@ -473,6 +488,26 @@ class BuildRun:
         # A plan is made under the lock: whoever held it before may just have made the document.
         plan = partial(work.planner.plan_document, document)
         return self._under_lock(names, document.id, document.source, plan, work)
+
+    def _describe(self, id: str, document: Document) -> None:
+        """Give a document the fields that its file states anew, and those that were given.
+
+        What people have changed stays until the file says something else than it said before.
+        """
+        given = self.metadata.of(document.source, document.title)
+        if not (given or document.metadata):
+            return
+        for entry in self.store.find_same(self.collection, [id]):
+            stated, before = document.metadata, entry.stated
+            new = {name: stated[name] for name in stated if stated[name] != before.get(name)}
+            own = {name: getattr(entry, name) for name in CHANGEABLE}
+            changes = {
+                name: value
+                for name, value in {**new, **given}.items()
+                if value != {**entry.metadata, **own}.get(name, "")
+            }
+            if changes or stated != before:
+                self.store.set_metadata(entry, changes, stated=stated)
 
     def _update_structure(self, document: Document, entry: Entry | None) -> None:
         """Give a document new sections, pages and edition, from which nothing is built."""
@@ -535,17 +570,17 @@ class BuildRun:
         outcome = Outcome("", plan.status)
         if isinstance(plan, DocumentPlan):
             outcome = replace(outcome, document=plan.document.id, title=plan.document.title)
-            if lock and begun.models is None:
+            if lock and begun.ask is None:
                 return describe(outcome, self._make_and_commit(plan, lock, work).parts)
-        if begun.models is None:
+        if begun.ask is None:
             built = make(plan, self.models, work.progress, begun.meter, work.job)
         else:
             begun.plan = plan
             if begun.build is None:
                 # One that begins again goes through all steps again: only writing is progress.
                 progress = SilentProgress() if begun.batch else work.progress
-                build = open_build(plan, begun.models, begun.meter)
-                begun.build = Rounds(build, work.job, progress)
+                build = open_build(plan, begun.models.models, begun.meter)
+                begun.build = Rounds(build, work.job, progress, begun.ask)
             ended = begun.build.resume(work.job)
             if not ended.is_done:
                 return replace(outcome, status="waiting")

@@ -22,7 +22,7 @@ DEBUG = "fabula.debug"
 GC_THRESHOLD = 50_000
 """New objects before the garbage collector runs; Python's default is 700."""
 COMMANDS = (
-    *("init", "demo", "ingest", "query", "chat", "read", "history", "cite"),
+    *("init", "demo", "ingest", "append", "query", "chat", "read", "history", "cite"),
     *("cypher", "annotations", "notes", "import", "serve", "mcp"),
     *("jobs", "keys", "doctor", "settings", "batches", "cache", "db"),
 )
@@ -31,6 +31,7 @@ READING = {
     "init": "Set Fabula up: a model, a key, a folder of books.",
     "demo": "Try a story that comes with Fabula.",
     "ingest": "Build graphs of books: files and folders.",
+    "append": "Continue a book with further chapters.",
     "query": "Answer a question from the graph, with citations.",
     "chat": "Ask a series of questions that may refer to each other.",
     "read": "Read the text around a citation, a section or a passage.",
@@ -156,7 +157,10 @@ def run() -> NoReturn:
     Threads may still wait for a model: they must not delay the exit, and one that prints while
     Python shuts down would make it abort. So the process ends without a shutdown.
     """
+    from fabula.cli.shared.encoding import tell_written_otherwise, write_any_text
+
     gc.set_threshold(GC_THRESHOLD)
+    write_any_text()
     code: object = 0
     try:
         main()
@@ -165,6 +169,7 @@ def run() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
+    tell_written_otherwise()
     os._exit(code if isinstance(code, int) else code is not None)
 
 

@@ -13,7 +13,7 @@ from fabula.config.settings import STATIC, Settings
 from fabula.errors import SettingsError
 from fabula.models import Prompt, TextKind
 from fabula.models.budget import Budget, Budgets
-from fabula.models.counted import CountedChat, CountedEmbedder, Meter, UsageCounter
+from fabula.models.counted import EMBEDDINGS, CountedChat, CountedEmbedder, Meter, UsageCounter
 from fabula.models.offline import OfflineGuide
 from fabula.models.prefixes import PrefixingEmbedder
 from fabula.models.purpose import BUILD, Purpose
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fabula.models import Chat, Embedder, Guide
     from fabula.models.batch_options import BatchOptions
     from fabula.models.batch_rounds import BatchRounds
-    from fabula.models.batched import BatchCalls
+    from fabula.models.batched import Lines
     from fabula.models.cache import ReplyCache
     from fabula.models.endpoint.endpoint import Endpoint
     from fabula.models.parallel import Workers
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from fabula.models.prices import Cost
     from fabula.models.prompted import PromptedAnswerer
     from fabula.models.usage import Usage
-
-EMBEDDINGS = "embeddings"
-"""The step that calls of embedding models are counted to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +72,7 @@ class ModelFactory:
                   retried, in the form that is accepted       or one of another package
     ============  ==========================================  =====================================
 
-    In a dry run placeholders are asked, and a run by batches has `BatchedChat` and
-    `BatchedEmbedder`, which know what batches brought, above the layer that is cached.
+    In a dry run placeholders are asked. A run by batches asks its `batch_rounds` before these.
 
     Each is made when it is first used. Calls count as calls of a build; those of a question go
     through a `view`. Safe to share between threads.
@@ -154,7 +150,7 @@ class ModelFactory:
             asked = self._ask_chat(role, replace(self._purpose, stop=stop))
             return CountedChat(asked, meter, step, name, self._paid_from)
 
-        if cache is None or self._dry_run:
+        if cache is None or (self._dry_run and not self._dry_run.saves):
             cache = ReadOnlyCache(cache)
         return CachedChat(count, cache, self._address, name, self.stop)
 
@@ -176,7 +172,7 @@ class ModelFactory:
         if getattr(asked, "is_free", False):
             return asked
         counted = CountedEmbedder(asked, meter, EMBEDDINGS, self._paid_from)
-        if self._dry_run:
+        if self._dry_run and not self._dry_run.saves:
             return counted
         embedder: Embedder = counted
         is_remote = self.settings.embeds_by_endpoint
@@ -198,7 +194,7 @@ class ModelFactory:
         if self._dry_run:
             from fabula.models.placeholders import PlaceholderChat
 
-            return PlaceholderChat(name, self._address, self._dry_run.batches)
+            return PlaceholderChat()
         from fabula.models.endpoint.openai import OpenAIChat
 
         return OpenAIChat(self._endpoint, name, self._setting(role), purpose)
@@ -277,25 +273,6 @@ class ModelFactory:
             model=self._name,
         )
 
-    def batched_models(self, calls: BatchCalls, meter: Meter) -> BuildModels:
-        """Return the models that answer one part of a document from batches."""
-        from fabula.models.batched import BatchedChat, BatchedEmbedder, DirectCounter
-
-        settings, models = self.settings, self.models(meter)
-        counter = DirectCounter(meter, self.counter)
-
-        def chat(role: Role, step: str) -> Chat:
-            direct = self.chat(counter, step, role)
-            return BatchedChat(calls, meter, step, self._name(role), self._setting(role), direct)
-
-        if settings.embeds_by_endpoint:
-            name, batch = settings.embedding_model, settings.embedding_batch
-            direct = self._counting_embedder(counter, cached=True)
-            embedder = BatchedEmbedder(calls, meter, EMBEDDINGS, name, batch, direct)
-            prefixes = find_prefixes(settings)
-            models = replace(models, embedder=PrefixingEmbedder(embedder, prefixes))
-        return replace(models, chat=chat)
-
     def batch_rounds(self, options: BatchOptions) -> BatchRounds:
         """Return what sends the calls of builds by batches, at the price of batches.
 
@@ -326,14 +303,23 @@ class ModelFactory:
             self._opened.batches,
             self._endpoint,
             self.cache,
-            self._address,
+            replace(self.batch_lines(), key_kind=self._key_kind),
+            self._setting,
             self.budgets,
             self.counter,
             self.stop,
-            owner=options.owner,
+            options.owner,
         )
         minimum = settings.batch_min_tokens if settings.embeds_by_endpoint else 0
         return BatchRounds(calls, minimum, settings.batch_min_calls, options)
+
+    def batch_lines(self) -> Lines:
+        """Return what makes the lines of batches of what builds ask."""
+        from fabula.models.batched import Lines
+
+        settings = self.settings
+        embedder = settings.embedding_model if settings.embeds_by_endpoint else ""
+        return Lines(self._address, embedder, find_prefixes(settings).passage)
 
     @property
     def embedder(self) -> Embedder:

@@ -16,9 +16,19 @@ TABLE = "serve"
 GROUP_LINE = re.compile(r"(.*\S)\s*=\s*(read|write|admin)\s+(\S.*)")
 
 
-def split_names(value: Any) -> Any:
-    """Return the names that a variable or a flag holds in one text; any other value as it is."""
-    return tuple(filter(None, re.split(r"[,\s]+", value))) if isinstance(value, str) else value
+def split_names(value: Any, separators: str = r"[,\s]+") -> Any:
+    """Return the names that a variable or a flag holds in one text; any other value as it is.
+
+    A list of JSON is read, too: other variables hold JSON, and no name begins with a bracket.
+    """
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        try:
+            return tuple(json.loads(value))
+        except ValueError as error:
+            raise ValueError("write names with separators, or a list of JSON") from error
+    return tuple(filter(None, map(str.strip, re.split(separators, value))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +93,11 @@ class Serving(BaseModel):
         description="Dask scheduler whose workers read and build for jobs, as tcp://host:8786",
     )
     queries_at_once: int = Field(4, ge=1, description="maximum analysts' queries at the same time")
+    cypher_tool: bool = Field(
+        False,
+        description="whether assistants with a key of the whole library may run their own Cypher, "
+        "which reads all collections; a text that they read could ask for that",
+    )
     unpriced: Literal["stop", "tokens"] = Field(
         "stop",
         description="what happens to a key with a quota of money if a model has no price: it "
@@ -161,15 +176,7 @@ class Serving(BaseModel):
     @classmethod
     def _split_lines(cls, value: Any) -> Any:
         """Split the text at semicolons: names of collections and groups have spaces."""
-        if not isinstance(value, str):
-            return value
-        # A list of JSON is read, too: other variables hold JSON, and no name begins with a bracket.
-        if value.lstrip().startswith("["):
-            try:
-                return tuple(json.loads(value))
-            except ValueError as error:
-                raise ValueError("write names separated by semicolons") from error
-        return tuple(filter(None, map(str.strip, value.split(";"))))
+        return split_names(value, ";")
 
     @field_validator("public")
     @classmethod

@@ -24,11 +24,17 @@ GROUP = "fabula.annotation_formats"
 """The group of entry points by which a package brings a format, Fabula's own as any other."""
 Files = Mapping[str, bytes]
 """Files of one export, by their names."""
+Tell = Callable[[str], None]
+"""Receives what a reader has to say of a file, such as what it left out, in full sentences."""
 MAX_PACKED_FILES = 100
 """Of a zip of annotations."""
 _ZIP_BEGINS = (b"PK\x03\x04", b"PK\x05\x06")
 MAX_NAMED = 5
 """Names that a message repeats."""
+
+
+def ignore(remark: str) -> None:
+    """Do nothing with a remark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +47,16 @@ class AnnotationFormat:
         suffixes: The ends of its files' names, by which it is recognised; the first one is that of
             a file that is written.
         read: Reads annotations of a document from files by their names.
-        write: Writes what is marked in a text, as files by the ends of their names.
+        write: Writes what is marked in a text, as files by the ends of their names; None if it is
+            only read.
         media: The media type of a single file.
     """
 
     name: str
     about: str
     suffixes: tuple[str, ...]
-    write: Callable[[AnnotatedText, Sequence[str]], Mapping[str, str]]
-    read: Callable[[Files, Document], Sequence[Annotation]]
+    write: Callable[[AnnotatedText, Sequence[str]], Mapping[str, str]] | None
+    read: Callable[[Files, Document, Tell], Sequence[Annotation]]
     media: str = "text/plain; charset=utf-8"
 
 
@@ -165,7 +172,14 @@ def write_annotations(
 
     Raises:
         NotFound: Nothing is marked.
+        SettingsError: The format is only read.
     """
+    if format.write is None:
+        written = (each.name for each in annotation_formats().values() if each.write)
+        raise SettingsError(
+            f"Annotations in the format {format.name} are only read: export them in one of "
+            f"{', '.join(written)}."
+        )
     if not text.annotations(what):
         more = ", …" if len(what) > MAX_NAMED else ""
         named = ", ".join(map(quote_name, what[:MAX_NAMED]))

@@ -9,17 +9,24 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fabula.errors import FabulaError, LoadError
-from fabula.export.annotation_formats import find_format
-from fabula.graph.annotations import Annotation, PlacedAnnotation, anchor_annotations
+from fabula.export.annotation_formats import Tell, find_format
+from fabula.graph.annotations import (
+    Annotation,
+    PlacedAnnotation,
+    anchor_annotations,
+    convert_places,
+)
 from fabula.load import sandbox
 from fabula.models.stop import Stop
 from fabula.text.anchoring import Anchor
 from fabula.text.document import Document
+from fabula.text.nouns import count_noun
 from fabula.text.phrases import SearchBudget
+from fabula.text.units import CHARACTERS, UTF16, UnitPlaces, recognise_unit
 
 LIMITS = sandbox.ReadLimits(seconds=55, memory=2_000_000_000)
 MAX_ANNOTATIONS = 250_000
@@ -34,11 +41,13 @@ class AnchoredFile:
         items: The annotations, completed by the text, and where they stand.
         moved: How many do not stand where the file says.
         untried: How many were not looked for, or not everywhere, as that would take too long.
+        remarks: What is to be said of the files, in full sentences.
     """
 
     items: tuple[PlacedAnnotation, ...]
     moved: int
     untried: int
+    remarks: tuple[str, ...]
 
 
 def read_and_anchor(
@@ -73,16 +82,41 @@ def read_and_anchor(
         PlacedAnnotation(Annotation.from_json(values), Anchor(*anchor) if anchor else None)
         for values, anchor in answer["items"]
     )
-    return AnchoredFile(items, answer["moved"], answer["untried"])
+    return AnchoredFile(items, answer["moved"], answer["untried"], tuple(answer["remarks"]))
+
+
+def _count_in_characters(
+    text: str, annotations: Sequence[Annotation], tell: Tell
+) -> Sequence[Annotation]:
+    """Return annotations whose places count characters, whatever unit their file counts.
+
+    The unit is recognised by the quotations that stand in it where the file says.
+    """
+    quotes = [annotation.quote for annotation in annotations]
+    bare = sum(not quote.exact and quote.start >= 0 for quote in quotes)
+    if bare:
+        words = count_noun(bare, "annotation")
+        tell(f"{words} with a position and no quotation: nothing but the position says of which.")
+    unit = recognise_unit(text, quotes)
+    if not unit and bare and UnitPlaces(text, UTF16).to_units(len(text)) != len(text):
+        tell(
+            "The positions were taken as characters, as no quotation says what they count. A "
+            "program in a browser counts UTF-16 units: import its file as webannotation-utf16."
+        )
+    if unit in ("", CHARACTERS):
+        return annotations
+    tell(f"The file counts its positions in {unit}, as its quotations show.")
+    places = UnitPlaces(text, unit)
+    return [convert_places(annotation, places) for annotation in annotations]
 
 
 def _answer(request: bytes, report: sandbox.Report) -> dict[str, object]:
     files, format, document, name, limits = pickle.loads(request)
     sandbox.confine(limits.memory, limits.seconds)
+    remarks: list[str] = []
     try:
         read = find_format(format).read
-        assert read is not None
-        annotations = read(files, document)
+        annotations = read(files, document, remarks.append)
         if not annotations:
             raise LoadError(f"{name} has no annotations.")
         if len(annotations) > MAX_ANNOTATIONS:
@@ -90,6 +124,7 @@ def _answer(request: bytes, report: sandbox.Report) -> dict[str, object]:
                 f"{name} has {len(annotations):,} annotations, and at most {MAX_ANNOTATIONS:,} are "
                 "read from one file: import them in parts."
             )
+        annotations = _count_in_characters(document.text, annotations, remarks.append)
         budget = SearchBudget()
         placed = anchor_annotations(document.text, annotations, budget, report)
     except FabulaError as error:
@@ -107,7 +142,7 @@ def _answer(request: bytes, report: sandbox.Report) -> dict[str, object]:
         )
         for item in placed
     ]
-    return {"items": items, "moved": moved, "untried": budget.untried}
+    return {"items": items, "moved": moved, "untried": budget.untried, "remarks": remarks}
 
 
 if __name__ == "__main__":

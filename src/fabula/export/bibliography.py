@@ -159,10 +159,10 @@ def _bibtex(key: str, entry: Entry, places: CitedPlaces) -> str:
         for name, value in (("publisher", places.publisher), ("address", places.address))
         if value
     }
-    if places.pages:
+    if places.pages and ":" not in places.pages:
         fields["pages"] = _tex(places.pages).replace("-", "--")
-    elif places.lines:
-        fields["note"] = _tex(name_labels("line", places.lines)).replace("-", "--")
+    elif note := name_labels("page", places.pages) or name_labels("line", places.lines):
+        fields["note"] = _tex(note).replace("-", "--")
     if entry.language:
         fields["language"] = _tex(entry.language)
     if _WEB.match(entry.source):

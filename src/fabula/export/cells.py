@@ -11,6 +11,8 @@ from typing import Any
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """With these a spreadsheet takes a text for a formula."""
+BOM = "\ufeff"
+"""The byte order mark, by which Excel knows that a CSV file is UTF-8."""
 CAPTION = 40
 """How many characters of a node's name are shown in a table."""
 SHARED = re.compile(r"(Passage|Element)(\d*|Text)")

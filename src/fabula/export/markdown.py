@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 
 from fabula.ask.answer import CITATION, Answer
@@ -71,7 +71,8 @@ def format_answer(
     title = f"{heading} {escape_markdown(question)}"
     if extracts:
         return "\n\n".join([title, *map(_quotation, quotes)])
-    text = CITATION.sub(lambda cited: _references(cited, series), text)
+    known = {quote.number for quote in quotes}
+    text = CITATION.sub(lambda cited: _references(cited, known, series), text)
     notes = "\n".join(_footnote(quote, series) for quote in quotes)
     listed = "\n".join(f"- {warning}" for warning in warnings)
     return "\n\n".join(filter(None, [title, text, listed, notes]))
@@ -108,12 +109,15 @@ def _answer(answer: Answer, heading: str, series: str) -> str:
         else [
             *describe_quotations(answer.quotations),
             *describe_weak(answer.weak_citations, series),
+            *filter(None, [escape_markdown(answer.citation_warning)]),
         ],
     )
 
 
-def _references(cited: re.Match[str], series: str) -> str:
-    return "".join(f"[^{series}{number}]" for number in re.findall(r"\d+", cited[1]))
+def _references(cited: re.Match[str], known: Container[int], series: str) -> str:
+    """Return citations as footnotes; a number that no passage has stays as it is."""
+    numbers = map(int, re.findall(r"\d+", cited[1]))
+    return "".join(f"[^{series}{each}]" if each in known else f"[{each}]" for each in numbers)
 
 
 def _footnote(quote: Quote, series: str) -> str:

@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote
 
 from fabula.errors import LoadError
 from fabula.export.annotated_text import AnnotatedText
-from fabula.export.annotation_formats import AnnotationFormat, Files
+from fabula.export.annotation_formats import AnnotationFormat, Files, Tell, ignore
 from fabula.graph.annotations import (
     CITATION,
     ENTITY,
@@ -28,9 +28,11 @@ from fabula.graph.annotations import (
     QUOTATION,
     TAG,
     Annotation,
+    convert_places,
 )
 from fabula.text.anchoring import TextQuote
 from fabula.text.document import Document
+from fabula.text.units import UTF16, UnitPlaces
 
 CONTEXT = "http://www.w3.org/ns/anno.jsonld"
 MOTIVATIONS = {
@@ -325,16 +327,33 @@ def _number(value: Any) -> int:
 
 
 def _write_file(text: AnnotatedText, what: Sequence[str]) -> Mapping[str, str]:
-    content = collection_json(text.document, text.annotations(what))
+    return _write_collection(text.document, text.annotations(what))
+
+
+def _write_utf16(text: AnnotatedText, what: Sequence[str]) -> Mapping[str, str]:
+    places = UnitPlaces(text.document.text, UTF16)
+    annotations = text.annotations(what)
+    return _write_collection(
+        text.document, [convert_places(each, places, to_units=True) for each in annotations]
+    )
+
+
+def _write_collection(document: Document, annotations: Sequence[Annotation]) -> Mapping[str, str]:
+    content = collection_json(document, annotations)
     return {".jsonld": json.dumps(content, ensure_ascii=False, indent=1) + "\n"}
 
 
-def _read_files(files: Files, document: Document) -> Sequence[Annotation]:
+def _read_files(files: Files, document: Document, tell: Tell = ignore) -> Sequence[Annotation]:
     return [
         annotation
         for name, data in files.items()
         for annotation in read_annotations(data, name, document.id)
     ]
+
+
+def _read_utf16(files: Files, document: Document, tell: Tell = ignore) -> Sequence[Annotation]:
+    places = UnitPlaces(document.text, UTF16)
+    return [convert_places(each, places) for each in _read_files(files, document, tell)]
 
 
 FORMAT = AnnotationFormat(
@@ -343,5 +362,13 @@ FORMAT = AnnotationFormat(
     (".jsonld", ".json"),
     _write_file,
     _read_files,
+    "application/ld+json",
+)
+FORMAT_UTF16 = AnnotationFormat(
+    "webannotation-utf16",
+    "the same with positions in UTF-16 units, as programs in a browser count",
+    (".utf16.jsonld",),
+    _write_utf16,
+    _read_utf16,
     "application/ld+json",
 )

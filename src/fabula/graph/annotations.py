@@ -17,6 +17,7 @@ from fabula.models.clean import clean_text
 from fabula.text.anchoring import POSITION, Anchor, QuoteReader, TextQuote, anchor_quotes
 from fabula.text.ids import digest
 from fabula.text.phrases import SearchBudget
+from fabula.text.units import UnitPlaces
 
 NOTES = "notes"
 """The layer of what readers note themselves."""
@@ -146,6 +147,15 @@ def make_layer(record: LayerRecord, annotations: Iterable[Annotation]) -> Annota
 def text_digest(text: str) -> str:
     """Return 16 hex digits of a document's text, by which a layer knows that it is unchanged."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def convert_places(
+    annotation: Annotation, places: UnitPlaces, *, to_units: bool = False
+) -> Annotation:
+    """Return an annotation with its place in characters, or with `to_units` in units."""
+    convert = places.to_units if to_units else places.to_character
+    start, end = (convert(at) if at >= 0 else at for at in (annotation.start, annotation.end))
+    return replace(annotation, quote=replace(annotation.quote, start=start, end=end))
 
 
 def anchor_annotations(

@@ -9,10 +9,10 @@ from typing import TypeVar
 from fabula.graph import Node
 from fabula.graph.builds import Build, Piece, Start, Started, embed_batch, one
 from fabula.graph.method import BuildWork, Known
+from fabula.models.counted import EMBEDDINGS
 from fabula.models.roles import ModelProfile
 from fabula.text.document import Vector
 
-EMBEDDINGS = "embeddings"
 In = TypeVar("In")
 Out = TypeVar("Out")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fabula.models.usage import Usage, sum_usage
 from fabula.text.document import full_title
+from fabula.text.metadata import Metadata
 
 if TYPE_CHECKING:
     from fabula.graph import Record
@@ -41,6 +42,14 @@ class Entry:
     """The characters of its file that are not in the text, by kind."""
     warnings: tuple[str, ...] = ()
     """What was wrong with its file, in full sentences."""
+    metadata: Metadata = field(default_factory=dict)
+    """Its fields of one's own (`fabula.text.metadata`)."""
+    is_off: bool = False
+    """Whether questions to the collection leave it out."""
+    stated: Metadata = field(default_factory=dict)
+    """The fields that its file stated last, where it was read to be ingested again."""
+    appended: tuple[str, ...] = ()
+    """The files whose texts it was continued with, in order."""
 
     def __repr__(self) -> str:
         title = full_title(self.title, self.author)

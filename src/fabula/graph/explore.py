@@ -38,6 +38,10 @@ DOCUMENT = "a document's id"
 """How the description of a parameter begins that names a document."""
 TITLE_KEY = "title_key"
 """The property of a document that holds its title, folded."""
+UNTIL = "until"
+"""The parameter whose value is how much was read: a number of characters, or a place in words."""
+_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
+"""What types of values are called, as in JSON's schemas."""
 _SETTING = re.compile(r":param\s+(\w+)\s*=>\s*(.*?);?$")
 
 
@@ -49,6 +53,14 @@ class Parameter:
     default: Any = None
     about: str = ""
     required: bool = False
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types that its value may have, as its default says; none where that is not known."""
+        of_default = _TYPES.get(type(self.default), "")
+        if self.name == UNTIL:
+            return ("integer", "string")
+        return ("integer", "number") if of_default == "number" else (of_default,) * bool(of_default)
 
     @property
     def names_document(self) -> bool:
@@ -110,6 +122,18 @@ class AnalystQuery:
                 if known[name].names_document and isinstance(value, str):
                     values[name] = fold_name(value)
         return values
+
+    def refuse_types(self, given: Mapping[str, Any]) -> None:
+        """Raise BadValue if a value has another type than its parameter."""
+        for parameter in self.parameters:
+            types = parameter.types
+            if not types or parameter.name not in given:
+                continue
+            is_of = _TYPES.get(type(given[parameter.name]), "null")
+            if is_of not in types:
+                raise BadValue(
+                    f"{self._called} takes {' or '.join(types)} as {parameter.name}, not {is_of}."
+                )
 
     @property
     def _called(self) -> str:

@@ -17,6 +17,7 @@ from fabula.graph.structure import TextStructure
 from fabula.text import tokens
 from fabula.text.document import excerpt
 from fabula.text.locator import name_labels
+from fabula.text.metadata import Metadata
 from fabula.text.names import quote_name
 
 ALL_ROWS = 2**31 - 1
@@ -31,10 +32,9 @@ NEVER = 2**53
 class Filters:
     """Where retrieval looks: in one collection. What is empty lets all through.
 
-    '' is the aspect of what has none, as chunks and details; levels are inclusive. `volumes` are
-    the ids of the documents of a series that the reader has read, where not all count: each is
-    searched alone, with the `document` set, so that nothing of another one can come in. `read` says
-    in words which these are, to be shown.
+    '' is the aspect of what has none, as chunks and details; levels are inclusive. `documents` are
+    the ids of the only documents that count, where these are neither all nor the one `document`. If
+    they are the volumes of a series that the reader has read, `read` says so in words.
     """
 
     collection: str
@@ -43,13 +43,41 @@ class Filters:
     aspects: tuple[str, ...] = ()
     lowest: int = 0
     highest: int = 99
-    volumes: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
     read: str = field(default="", compare=False)
 
     @property
     def open(self) -> Filters:
-        """The same collection and document, with all kinds, aspects and levels."""
-        return Filters(self.collection, self.document)
+        """The same collection and documents, with all kinds, aspects and levels."""
+        return Filters(self.collection, self.document, documents=self.documents)
+
+    @property
+    def is_part(self) -> bool:
+        """Whether not all documents of the collection count."""
+        return bool(self.document or self.documents)
+
+    def let_through(self, document: str) -> bool:
+        """Return whether a document counts."""
+        return document in self.documents if self.documents else self.document in ("", document)
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionStep:
+    """A step of a condition on documents, in postfix order.
+
+    Attributes:
+        do: A comparison by '=', '<', '<=', '>', '>=' or 'contains', which puts a truth value onto a
+            stack; or 'and', 'or' and 'not', which replace the last ones there.
+        properties: Of a comparison: the properties of a document's node; the first that it has
+            counts.
+        texts: What is compared with, as texts in small letters.
+        numbers: Those that are numbers.
+    """
+
+    do: str
+    properties: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    numbers: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +99,11 @@ class Hit:
     `start` and `end` are character offsets in the document's cleaned text. A detail has those of
     its chunk; a summary those of the stretch of text that it summarises. `pages` and `lines` are
     the labels of the printed pages and the numbered lines that are meant, as "113-114", where the
-    document has them. No statement returns these: `locate` reads them from the structure.
-    `collection` is named only where several collections were asked together. `since` is how many
-    characters of the document a reader must have read to be shown the hit, as its node has it; None
-    if it was not made from a node by the projection. It is not shown itself, also not in JSON.
+    document has them, and `metadata` are the fields of the document. No statement returns these:
+    `locate` reads them from the structure. `collection` is named only where several collections
+    were asked together. `since` is how many characters of the document a reader must have read to
+    be shown the hit, as its node has it; None if it was not made from a node by the projection. It
+    is not shown itself, also not in JSON.
     """
 
     id: str
@@ -93,6 +122,7 @@ class Hit:
     pages: str = ""
     lines: str = ""
     collection: str = ""
+    metadata: Metadata = field(default_factory=dict, compare=False)
     since: Annotated[int | None, Field(exclude=True)] = field(
         default=None, compare=False, repr=False
     )
@@ -167,11 +197,13 @@ class Quote:
 def describe_place(hit: Hit, spans: Sequence[tuple[int, int]] = ()) -> str:
     """Return where a hit is, for people: document, section, what it is, character offsets.
 
-    Where several collections were asked, the collection comes first.
+    Where several collections were asked, the collection comes first. What is a passage of the text
+    needs no word for it.
 
     `spans` are the stretches of its text that are meant; all of it if there are none.
     """
     what = f"{hit.aspect}, level {hit.level}" if hit.aspect else hit.kind
+    what = "" if what == "chunk" else what
     where = ", ".join(f"{start}-{end}" for start, end in document_spans(hit, spans))
     labels = (name_labels("page", hit.pages), name_labels("line", hit.lines))
     parts = [hit.collection, hit.title, hit.section, *labels, what, f"characters {where}"]
@@ -200,7 +232,7 @@ def locate(
     structures: Mapping[str, TextStructure],
     spans: Sequence[tuple[int, int]] = (),
 ) -> Hit:
-    """Return a hit with the labels of its printed pages and numbered lines.
+    """Return a hit with the labels of its printed pages and numbered lines, and its metadata.
 
     Args:
         hit: The hit.
@@ -208,7 +240,11 @@ def locate(
         spans: The stretches of its text that are meant; all of it if there are none.
     """
     structure = structures.get(hit.document)
-    if structure is None or not (structure.pages.labels or structure.lines.labels):
+    if structure is None:
+        return hit
+    if structure.metadata:
+        hit = replace(hit, metadata=structure.metadata)
+    if not (structure.pages.labels or structure.lines.labels):
         return hit
     # Not the whole passage, where a sentence is meant: a reader looks the page up.
     meant = document_spans(hit, spans)

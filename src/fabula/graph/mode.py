@@ -118,7 +118,7 @@ class Tools:
 
         Args:
             name: The name that it is kept by.
-            filters: The collection, and maybe the document, whose parts count.
+            filters: The collection, and those of its documents whose parts count.
             graphs: Graphs that it is made of.
             make: Makes it.
             uses: Graphs that it is made of where they exist.
@@ -126,7 +126,7 @@ class Tools:
         Returns:
             The value; None if one of the `graphs` has no part.
         """
-        return self.store.cached(name, filters.collection, filters.document, graphs, make, uses)
+        return self.store.cached(name, filters, graphs, make, uses)
 
     def nearest(self, question: str, filters: Filters, limit: int) -> list[Hit]:
         """Return the `limit` passages of highest cosine with the question; one round trip."""

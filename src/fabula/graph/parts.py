@@ -77,6 +77,7 @@ def edition_properties(document: Document) -> dict[str, Any]:
         "reading": document.reading,
         "left_out": json.dumps(dict(document.left_out), ensure_ascii=False, sort_keys=True),
         "warnings": list(document.warnings),
+        "appended": list(document.appended),
         **structure_of(document).properties(),
     }
 
@@ -129,6 +130,7 @@ def document_of(entry: Entry, chunks: Sequence[Chunk], structure: TextStructure)
         reading=entry.reading,
         left_out=entry.left_out,
         warnings=entry.warnings,
+        appended=entry.appended,
     )
 
 

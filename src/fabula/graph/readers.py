@@ -71,8 +71,7 @@ class GraphReader(StatementReader, Protocol):
     def cached(
         self,
         name: str,
-        collection: str,
-        document: str,
+        filters: Filters,
         graphs: Sequence[str],
         make: Callable[[], Made],
         uses: Sequence[str] = (),

@@ -10,6 +10,7 @@ from typing import Any
 
 from fabula.text.document import Document, Section
 from fabula.text.locator import Locator, LocatorKind, LocatorLabels, labels_of
+from fabula.text.metadata import Metadata, from_pairs
 from fabula.text.sections import TextOutline, outline, span_of_sections
 
 
@@ -21,11 +22,15 @@ class TextStructure:
         outline: The sections as a tree.
         pages: The printed pages.
         lines: The numbered lines of verse.
+        speakers: Where the names are of those who speak below them, if the file says so.
+        metadata: The fields of the document, which are shown where a place of it is.
     """
 
     outline: TextOutline = field(default_factory=TextOutline)
     pages: LocatorLabels = field(default_factory=LocatorLabels)
     lines: LocatorLabels = field(default_factory=LocatorLabels)
+    speakers: LocatorLabels = field(default_factory=LocatorLabels)
+    metadata: Metadata = field(default_factory=dict)
 
     @cached_property
     def paths(self) -> tuple[str, ...]:
@@ -40,10 +45,11 @@ class TextStructure:
 
     @property
     def locators(self) -> tuple[Locator, ...]:
-        """The pages and lines in text order."""
+        """The pages, lines and speakers in text order."""
         kinds: tuple[tuple[LocatorKind, LocatorLabels], ...] = (
             ("page", self.pages),
             ("line", self.lines),
+            ("speaker", self.speakers),
         )
         locators = [
             Locator(kind, label, start)
@@ -56,14 +62,13 @@ class TextStructure:
         """Return the structure of the text up to a character: what begins before it."""
         sections = self.outline.sections
         count = sum(section.start < until for section in sections)
-        pages, lines = (
+        pages, lines, speakers = (
             LocatorLabels(labels.starts[:number], labels.labels[:number])
-            for labels in (self.pages, self.lines)
+            for labels in (self.pages, self.lines, self.speakers)
             for number in [sum(start < until for start in labels.starts)]
         )
-        return TextStructure(
-            TextOutline(tuple(sections[:count]), tuple(self.outline.depths[:count])), pages, lines
-        )
+        read = TextOutline(tuple(sections[:count]), tuple(self.outline.depths[:count]))
+        return TextStructure(read, pages, lines, speakers, self.metadata)
 
     def properties(self) -> dict[str, list[Any]]:
         """Return the structure as properties of a document's node."""
@@ -77,6 +82,7 @@ class TextStructure:
             "page_labels": list(self.pages.labels),
             "line_starts": list(self.lines.starts),
             "line_labels": list(self.lines.labels),
+            "speaker_starts": list(self.speakers.starts),
         }
 
 
@@ -108,6 +114,7 @@ def structure_of(document: Document) -> TextStructure:
         outline(document.sections, document.title),
         labels_of(document.locators, "page"),
         labels_of(document.locators, "line"),
+        labels_of(document.locators, "speaker"),
     )
 
 
@@ -122,4 +129,6 @@ def read_structure(properties: Mapping[str, Sequence[Any] | None]) -> TextStruct
         TextOutline(tuple(sections), read("section_depths")),
         LocatorLabels(read("page_starts"), read("page_labels")),
         LocatorLabels(read("line_starts"), read("line_labels")),
+        LocatorLabels(speakers := read("speaker_starts"), ("1",) * len(speakers)),
+        from_pairs(read("metadata")),
     )

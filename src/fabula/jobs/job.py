@@ -15,7 +15,7 @@ from fabula.config.settings import Settings
 from fabula.models.progress import PHASES
 from fabula.models.usage import Usage, sum_usage
 
-Kind = Literal["ingest", "annotate", "build", "retry", "reembed", "remove"]
+Kind = Literal["ingest", "annotate", "build", "renew", "reembed", "remove"]
 JobState = Literal["queued", "waiting", "running", "succeeded", "failed", "cancelled", "paused"]
 ItemState = Literal["queued", "running", "succeeded", "failed", "cancelled", "unchanged", "skipped"]
 STATES: tuple[JobState, ...] = get_args(JobState)

@@ -91,7 +91,7 @@ class Recipes:
             elsewhere = (previous or {}).get("uploads", recipe["uploads"])
             if elsewhere != recipe["uploads"] and not self._has_files(items):
                 recipe = recipe | {"uploads": elsewhere}
-        elif kind in ("build", "retry"):
+        elif kind in ("build", "renew"):
             recipe = ours.build
         else:
             recipe = ours.embed if kind == "reembed" else {}

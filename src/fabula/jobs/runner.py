@@ -46,6 +46,7 @@ from fabula.models.progress import IMPORT
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store.locks import ProcessLock, find_held_names, process_lock
+from fabula.text.metadata import GivenMetadata, read_assignments
 from fabula.text.names import quote_name
 
 if TYPE_CHECKING:  # it imports Dask, which is an extra
@@ -317,7 +318,7 @@ class JobRun:
             return self._end_stopped()
         if any(outcome.status == "waiting" for outcome in outcomes):
             return self._end_waiting()
-        if self._job.kind in ("build", "retry"):
+        if self._job.kind in ("build", "renew"):
             # The build did not even look at what is left: it is built by now, or was removed.
             self._progress.settle("unchanged")
         if self._progress.waiting():
@@ -437,6 +438,8 @@ class JobRun:
         waiting = self._progress.waiting()
         graphs, options = self._job.options.get("graphs"), self._build_options
         options["rebuild"] = self._job.options.get("rebuild", False)
+        fields = read_assignments(self._job.options.get("meta", ()))
+        options["metadata"] = GivenMetadata(fields)
 
         def ingest(sources: Sequence[DocumentSource]) -> Sequence[Outcome]:
             return collection.ingest_sources(sources, graphs=graphs, **options)
@@ -445,6 +448,8 @@ class JobRun:
             item.source: document_source(self._services.uploads, collection.name, item)
             for item in waiting
         }
+        if onto := self._job.options.get("onto"):
+            return collection.append_sources(onto, [*sources.values()], **options)
         try:
             return ingest([*sources.values()])
         except FabulaError:
@@ -492,7 +497,7 @@ class JobRun:
                 steps.done("annotations", Usage())
             counted = done
 
-        found = collection.store.find_same(collection.name, [item.document])
+        found = collection.open_store().find_same(collection.name, [item.document])
         if not found:
             raise NotFound(f"There is no document {quote_name(item.document)} any more.")
         [entry] = found
@@ -500,7 +505,7 @@ class JobRun:
         source = f"{options['layer']}{format.suffixes[0]}"
         data = find_upload(self._services.uploads, item).read_bytes()
         imported = keep_layer(
-            collection.store,
+            collection.open_store(),
             entry,
             options["layer"],
             unpack_files(data, source, format, max_bytes),
@@ -511,7 +516,9 @@ class JobRun:
             stop=self._stop,
         )
         self._progress.save_result(item.source, imported.counts)
-        self._progress.end(Outcome(item.source, "replaced", entry.id, entry.title))
+        self._progress.end(
+            Outcome(item.source, "replaced", entry.id, entry.title, warnings=imported.remarks)
+        )
         # The build begins the item once more; where nothing is to be built, it stays as it is.
         if not options["graph"]:
             return ()

@@ -24,6 +24,7 @@ from fabula.library.collection import Collection
 from fabula.load import FileContent, find_in_zip, open_stored, read_text
 from fabula.load.source import DocumentSource
 from fabula.text.document import Document
+from fabula.text.metadata import read_assignments
 from fabula.text.names import quote_name
 
 
@@ -37,11 +38,17 @@ class IngestOptions:
     """Whether graphs that are up to date are built again."""
     batch: bool = False
     """Whether models are asked by batches, at half the price."""
+    meta: tuple[str, ...] = ()
+    """Fields of all documents, as name=value."""
+    onto: str = ""
+    """The id of the document that is continued with their texts; '' to add them as documents."""
 
     def options(self) -> dict[str, object]:
         """Return the options of the job."""
         graphs = self.graphs and list(self.graphs)
-        return {"graphs": graphs, "rebuild": self.rebuild, "batch": self.batch}
+        more: dict[str, object] = {"meta": list(self.meta)} if self.meta else {}
+        more |= {"onto": self.onto} if self.onto else {}
+        return {"graphs": graphs, "rebuild": self.rebuild, "batch": self.batch, **more}
 
 
 def text_item(uploads: Uploads, text: str, source: str, **metadata: str) -> Item:
@@ -83,13 +90,14 @@ def begin_ingest(
     """Add a job that ingests documents, and return it.
 
     Raises:
-        BadValue: There are no items.
+        BadValue: There are no items, or a field can't be kept.
         Conflict: A text and a file have the same source.
         SettingsError: A graph of the whole collection is among those to build, or one that needs
             a chat model, which there is not.
     """
     if not items:
         raise BadValue("There is no file and no text in this request.")
+    read_assignments(choice.meta)
     refuse_same_names(items)
     for name in choice.graphs or ():
         if graph(name).build_collection:
@@ -127,9 +135,12 @@ def estimate(
     reader = reader or partial(read_document, uploads, collection.name)
     ready = [item for item in items if item.state == "queued"]
     sources = [DocumentSource(item.source, partial(reader, item)) for item in ready]
-    outcomes = collection.ingest_sources(
-        sources, graphs=choice.graphs, rebuild=choice.rebuild, dry=True
-    )
+    if choice.onto:
+        outcomes = collection.append_sources(choice.onto, sources, dry=True)
+    else:
+        outcomes = collection.ingest_sources(
+            sources, graphs=choice.graphs, rebuild=choice.rebuild, dry=True
+        )
     outcomes += [Outcome(item.source, "skipped") for item in items if item.state == "skipped"]
     return Estimate.of(collection.settings, outcomes, batch=choice.batch, uploads=files)
 

@@ -19,6 +19,7 @@ from fabula.models.usage import Usage
 if TYPE_CHECKING:
     from fabula.build.options import BuildOptions
     from fabula.build.outcome import Outcome
+    from fabula.build.renew import Damage
     from fabula.jobs.estimates import Estimate
     from fabula.library.collection import Collection
 
@@ -92,21 +93,22 @@ class BuildWork(Work):
 
     def items(self) -> Sequence[Item]:
         """Return the documents."""
-        store, name = self.collection.store, self.collection.name
+        store, name = self.collection.open_store(), self.collection.name
         found = {entry.id: entry for entry in store.find_same(name, self.documents)}
         entries = [found[id] for id in self.documents if id in found]
         return [Item(entry.source, document=entry.id, title=entry.title) for entry in entries]
 
 
 @dataclass(frozen=True)
-class RetryWork(Work):
-    """Asking models again for the replies that are missing."""
+class RenewWork(Work):
+    """Renewing what is damaged, of every kind or of one."""
 
-    kind = "retry"
+    kind = "renew"
+    only: Damage = ""
 
     def run(self, **options: Unpack[BuildOptions]) -> Sequence[Outcome]:
-        """Fill the gaps."""
-        return self.collection.retry(**options)
+        """Renew it."""
+        return self.collection.renew(self.only, **options)
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class ReembedWork(Work):
 
         name, settings = self.collection.name, self.collection.settings
         if options.get("dry"):
-            passages, tokens = self.collection.store.sum_passages(name)
+            passages, tokens = self.collection.open_store().sum_passages(name)
             used = Usage()
             if settings.embeds_by_endpoint:
                 calls = -(-passages // settings.embedding_batch)
@@ -164,7 +166,7 @@ class RemovalWork(Work):
         from fabula.build.outcome import Outcome, SilentListener
         from fabula.models.stop import Stop
 
-        store, name = self.collection.store, self.collection.name
+        store, name = self.collection.open_store(), self.collection.name
         ids = [entry.id for entry in store.documents(name)]
         counts = {"document": len(ids), "passage": store.count_passages(name)}
         outcome = Outcome(name, "removed", title=name, counts=counts)
@@ -185,6 +187,6 @@ class RemovalWork(Work):
 
 
 WORK_BY_KIND: Mapping[Kind, type[Work]] = {
-    each.kind: each for each in (BuildWork, RetryWork, ReembedWork, RemovalWork)
+    each.kind: each for each in (BuildWork, RenewWork, ReembedWork, RemovalWork)
 }
 """The kinds of jobs that are such work, and not the reading of files that were uploaded."""

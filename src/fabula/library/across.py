@@ -169,7 +169,7 @@ def stream_across(
     alone = answering.stand_alone(query, turns, models, meter)
     found = _search_all(collections, alone, meter, stop)
     merged = _merge(query, found, path)
-    stores = {each.name: each.store for each in collections if each.name in found.results}
+    stores = {each.name: each.open_store() for each in collections if each.name in found.results}
     stream = answering.write_answer(
         query,
         query.filters(", ".join(found.results), ""),

@@ -47,6 +47,7 @@ class ImportedAnnotations:
         moved: How many were found elsewhere, by their words or by words like them.
         orphaned: How many were found nowhere in the text. They are kept.
         untried: How many of these were not looked for, or not everywhere: there are too many.
+        remarks: What is to be said of the file, in full sentences, as what was left out.
     """
 
     record: LayerRecord
@@ -54,6 +55,7 @@ class ImportedAnnotations:
     moved: int
     orphaned: int
     untried: int = 0
+    remarks: tuple[str, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -203,4 +205,6 @@ def keep_layer(
     edit_layer(store, entry.collection, entry.id, name, lambda _: layer)
     orphaned = sum(item.anchor is None for item in placed)
     in_place = len(placed) - orphaned - anchored.moved
-    return ImportedAnnotations(layer.record, in_place, anchored.moved, orphaned, anchored.untried)
+    return ImportedAnnotations(
+        layer.record, in_place, anchored.moved, orphaned, anchored.untried, anchored.remarks
+    )

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from fabula.build.options import BuildOptions
     from fabula.build.outcome import Outcome
     from fabula.build.reembed import Reembedded
+    from fabula.build.renew import Damage
     from fabula.build.run import BuildRun
     from fabula.export.files import Written
     from fabula.export.until import ReadSoFar
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from fabula.store import Store
     from fabula.store.integrity import CheckFindings
     from fabula.store.user_query import QueryTable
+    from fabula.text.document import Document
 
 LOG = logging.getLogger("fabula")
 
@@ -168,9 +170,8 @@ class Collection:
         """The settings of the process, or those that the collection was opened with."""
         return self._settings
 
-    @property
-    def store(self) -> Store:
-        """The graph that the collection is in: the first use connects, as `App.store_of` does.
+    def open_store(self) -> Store:
+        """Return the graph that the collection is in: the first call connects, as `store_of` does.
 
         What is asked of it names the collection, and it answers as far as the reader has read.
         """
@@ -211,7 +212,7 @@ class Collection:
         from fabula.library.reading_place import check_place, find_reading_place
 
         check_place(place)
-        store = self.store.whole
+        store = self.open_store().whole
         if document or self.place:
             return find_reading_place(store, self.document(document), place)
         return find_reading_place(store, find_only_document(store, self.name, place), place)
@@ -232,6 +233,7 @@ class Collection:
         *paths: str | Path,
         graphs: str | Sequence[str] | None = None,
         name: str = "",
+        as_one: bool = False,
         **options: Unpack[BuildOptions],
     ) -> list[Outcome]:
         """Read files, and all readable files in folders and zips, as documents of this collection.
@@ -248,11 +250,13 @@ class Collection:
             graphs: The graphs to build of each document; None for those of the settings. Graphs
                 that a document has already are brought up to date.
             name: The name of the document from standard input; otherwise 'standard input'.
+            as_one: Whether the files of a folder are the parts of one document.
             **options: See `BuildOptions`. With `dry` nothing is written.
 
         Returns:
             One outcome per file, in order, however often it is named, then one per file in a folder
-            or zip that no reader knows, which is skipped. A file that cannot be read is a failed
+            or zip that is skipped, as no reader knows it, or for the reason in its notes, and one
+            per document of a folder whose file has gone. A file that cannot be read is a failed
             outcome, and the others go on.
 
         Raises:
@@ -263,12 +267,17 @@ class Collection:
             ModelError: The model endpoint failed. These five end the run.
         """
         from fabula.build.outcome import Outcome
-        from fabula.load.sources import find_sources
+        from fabula.load.sources import find_gone, find_sources
 
         limit, fetch = self.settings.max_file_mb, self.settings.fetch
-        sources = find_sources(paths, self.name, limit, name=name, fetch=fetch)
+        sources = find_sources(paths, self.name, limit, name=name, fetch=fetch, as_one=as_one)
         outcomes = self.ingest_sources(sources.read, graphs=graphs, **options)
-        return outcomes + [Outcome(source, "skipped") for source in sources.skipped]
+        there = () if options.get("dry") else self.documents()
+        gone = find_gone(paths, ((entry.id, entry.source) for entry in there))
+        return outcomes + [
+            Outcome(source, "skipped", notes=(why,) if why else ())
+            for source, why in (sources.skipped | gone).items()
+        ]
 
     def ingest_sources(
         self,
@@ -279,6 +288,57 @@ class Collection:
     ) -> list[Outcome]:
         """Do what `ingest` does, for documents that a program reads in its own way."""
         return self._run(graphs, **options).ingest(sources)
+
+    def append(
+        self, document: str, *paths: str | Path, name: str = "", **options: Unpack[BuildOptions]
+    ) -> list[Outcome]:
+        """Continue a document with the texts of files, one after the other, as a serial grows.
+
+        Places in its text stay what they were, and only what the new text changes is made: its
+        chunks, the summaries that they are in, its entities. A file that it was continued with
+        before changes nothing. What comes after a file that fails, fails as well.
+
+        Args:
+            document: An id, title or file.
+            *paths: As `ingest` takes them, in the order of the story.
+            name: The name of the text from standard input.
+            **options: See `BuildOptions`.
+
+        Returns:
+            One outcome per file, in order, until one was stopped or waits for batches.
+
+        Raises:
+            NotFound: There is no such document.
+        """
+        from fabula.load.sources import find_sources
+
+        limit, fetch = self.settings.max_file_mb, self.settings.fetch
+        sources = find_sources(paths, self.name, limit, name=name, fetch=fetch)
+        return self.append_sources(document, sources.read, **options)
+
+    def append_sources(
+        self, document: str, sources: Sequence[DocumentSource], **options: Unpack[BuildOptions]
+    ) -> list[Outcome]:
+        """Do what `append` does, for texts that a program reads in its own way."""
+        from fabula.library.annotating import read_text_of
+        from fabula.load.continuation import continue_source
+
+        id = self.document(document).id
+        outcomes: list[Outcome] = []
+        failed = ""
+
+        def read_known() -> Document:
+            return read_text_of(self.open_store(), self.document(id))
+
+        for source in sources:
+            whole = continue_source(source, read_known, failed)
+            [outcome] = self.ingest_sources([whole], graphs=[], **options)
+            outcomes.append(outcome)
+            if outcome.status in ("stopped", "waiting"):
+                break
+            if outcome.status == "failed":
+                failed = failed or source.name
+        return outcomes
 
     def ingest_text(
         self,
@@ -311,23 +371,38 @@ class Collection:
             raise outcome.error
         return outcome
 
-    def retry(self, **options: Unpack[BuildOptions]) -> list[Outcome]:
-        """Ask again for the gaps of all documents that have some.
+    def renew(self, only: Damage = "", **options: Unpack[BuildOptions]) -> list[Outcome]:
+        """Renew what is damaged: indexes, vectors, gaps, and parts that are stale or wrong.
 
-        Their texts stay as they are. A graph that was built with other settings or models is built
-        again with those in force, as `build` does.
+        Texts stay as they are, and what is sound is neither read nor asked for again. A graph that
+        was built with other settings or models is built again with those in force, as `build` does.
+
+        Args:
+            only: The kind of damage to renew; '' for all.
+            **options: See `BuildOptions`.
 
         Returns:
-            One outcome per document with gaps, and per graph of the collection itself with gaps.
+            One outcome for the indexes, one for the vectors, one per document with damaged graphs,
+            and one per graph of the collection itself that is damaged.
         """
-        store = self.app.store_of(self.name, options.get("stop"))
-        lacking = [entry for entry in store.documents(self.name) if entry.gaps]
-        run = self._run([], **options)
-        outcomes = run.retry(lacking)
-        for own in self.collection_graphs():
-            if own.record.gaps:
-                outcomes += run.build_collection(graph(own.graph))
-        return outcomes
+        from fabula.build.renew import Renewal
+
+        self.app.store_of(self.name, options.get("stop"))
+        run, space = self._run([], **options), self.space()
+        if space is None:
+            return []
+        entries, own = list(self.documents()), self.collection_graphs()
+        renewal = Renewal(
+            run,
+            space,
+            self.check(),
+            entries,
+            self.stale_of(entries) if entries else {},
+            {each.graph: each.record for each in own},
+            [each.graph for each in own if each.stale],
+            only,
+        )
+        return renewal.renew()
 
     def build(self, name: str, *documents: str, **options: Unpack[BuildOptions]) -> list[Outcome]:
         """Build a graph, and the graphs that it rests on, for documents of the collection.
@@ -392,7 +467,7 @@ class Collection:
 
     def documents(self) -> Documents:
         """Return the documents of the collection by title; they are read page by page."""
-        return Documents(self.store, self.name)
+        return Documents(self.open_store(), self.name)
 
     def document(self, name: str) -> Entry:
         """Return the document of this id, title or file name.
@@ -406,7 +481,7 @@ class Collection:
         """
         read = self.place.document if self.place else None
         name = name or (read.id if read else "")
-        entry = find_document(self.store, self.name, name, is_path=self._takes_paths)
+        entry = find_document(self.open_store(), self.name, name, is_path=self._takes_paths)
         if read and entry.id != read.id:
             raise NotFound(f"What is read up to a place is {read.title}, and not {entry.title}.")
         if read and entry.sha256 != read.sha256:
@@ -415,7 +490,7 @@ class Collection:
 
     def space(self) -> Space | None:
         """Return the embedding space of the collection; None if nothing was ever written to it."""
-        return self.store.space(self.name)
+        return self.open_store().space(self.name)
 
     def stale(self, entry: Entry) -> dict[str, list[str]]:
         """Return what has changed since each graph of a document was built, by the graphs' names.
@@ -438,7 +513,7 @@ class Collection:
         layers: dict[str, dict[str, str]] = {}
         if any(graph.imports for of_document in built.values() for graph in of_document):
             one = entries[0].id if len(entries) == 1 else ""
-            for record in read_records(self.store, self.name, one):
+            for record in read_records(self.open_store(), self.name, one):
                 layers.setdefault(record.document, {})[record.name] = record.digest
         stale = {}
         for entry in entries:
@@ -451,7 +526,7 @@ class Collection:
 
     def collection_graphs(self) -> list[CollectionGraph]:
         """Return the graphs that belong to the collection as a whole, by name."""
-        records = self.store.collection_parts(self.name)
+        records = self.open_store().collection_parts(self.name)
         installed = graphs()
         entries = list(self.documents()) if records.keys() & installed.keys() else []
         return [
@@ -466,14 +541,22 @@ class Collection:
         """Return what people decided about the collection's graphs, undone decisions included."""
         from fabula.store.decisions import read_decisions
 
-        return read_decisions(self.store, self.name)
+        return read_decisions(self.open_store(), self.name)
 
     def check(self, document: str = "") -> CheckFindings:
         """Return what is wrong with the collection, or with one document by id, title or file."""
         from fabula.store.integrity import check
 
-        id = self.document(document).id if document else ""
-        return check(self.store, graphs().values(), self.name, id)
+        entries = [self.document(document)] if document else list(self.documents())
+        id = entries[0].id if document else ""
+        findings = check(self.open_store(), graphs().values(), self.name, id)
+        stale = sum(map(len, self.stale_of(entries).values())) if entries else 0
+        if not document:
+            own = self.collection_graphs()
+            stale += sum(bool(each.stale) for each in own)
+            gaps = findings.counts["gaps"] + sum(each.record.gaps for each in own)
+            findings = replace(findings, counts={**findings.counts, "gaps": gaps})
+        return replace(findings, counts={**findings.counts, "stale": stale})
 
     def export(
         self,
@@ -508,10 +591,12 @@ class Collection:
             raise SettingsError("Embeddings are of whole texts: leave them out, or --until.")
         if self.place:
             return write_graph(self.read_so_far(document), Path(file), format)
-        entries = [self.document(document)] if document else list(self.store.documents(self.name))
+        entries = (
+            [self.document(document)] if document else list(self.open_store().documents(self.name))
+        )
         if not entries:
             raise empty_collection_error(self.name)
-        exported = ExportReader(self.store, entries, whole=() if document else (self.name,))
+        exported = ExportReader(self.open_store(), entries, whole=() if document else (self.name,))
         return write_graph(exported, Path(file), format, embeddings=embeddings)
 
     def export_whole(self, file: str | Path) -> Written:
@@ -529,20 +614,20 @@ class Collection:
         from fabula.store.whole_collection import read_collection
 
         self._refuse_place()
-        return write_collection_file(Path(file), read_collection(self.store, self.name))
+        return write_collection_file(Path(file), read_collection(self.open_store(), self.name))
 
     def read_so_far(self, document: str, reader: type[ReadSoFar] | None = None) -> ReadSoFar:
         """Return what was read of a document, for an export; `reader` may leave something out."""
         from fabula.export.until import ReadSoFar
         from fabula.store.part_reader import read_parts
 
-        store, entry = self.store, self.document(document)
+        store, entry = self.open_store(), self.document(document)
         structure = store.structure(entry)
         return (reader or ReadSoFar)(entry, structure, read_parts(store, entry, entry.graphs))
 
     def sources(self, hits: Sequence[Hit]) -> dict[str, list[Source]]:
         """Return the chunks that each hit rests on, in text order, by the hits' ids."""
-        return self.store.sources(self.name, [hit.id for hit in hits])
+        return self.open_store().sources(self.name, [hit.id for hit in hits])
 
     def read(self, document: str, at: str | int = "") -> Reading:
         """Return the text of a document around a place.
@@ -558,7 +643,7 @@ class Collection:
         """
         from fabula.library.reading import read
 
-        return read(self.store, self.document(document), str(at))
+        return read(self.open_store(), self.document(document), str(at))
 
     def read_volumes(self, place: str, document: str = "") -> ReadVolumes | None:
         """Return the documents up to the one that `place` names: the volumes that were read.
@@ -567,13 +652,13 @@ class Collection:
         is one in its text.
 
         Raises:
-            NotFound: Several documents have the name, or too many would be searched.
+            NotFound: Several documents have the name.
         """
         if document or not place or self.place:
             return None
         from fabula.library.volumes import find_read_volumes
 
-        return find_read_volumes(self.store, self.name, place)
+        return find_read_volumes(self.open_store(), self.name, place)
 
     def cypher(
         self, query: str, /, *, seconds: float | None = 60.0, **parameters: Any
@@ -622,11 +707,11 @@ class Collection:
         if COLLECTION in {parameter.name for parameter in query.parameters}:
             given = {COLLECTION: self.name, **given}
         read, values = self._resolve_place(query.fill(given))
-        table = run_user_query(read.store, query.statement, values, **limits)
+        table = run_user_query(read.open_store(), query.statement, values, **limits)
         if not table.rows and query.no_rows:
             named = [each.name for each in query.parameters if each.names_document]
             refuse_missing(
-                self.store, self.name, [str({**values, **given}[name]) for name in named]
+                self.open_store(), self.name, [str({**values, **given}[name]) for name in named]
             )
         return table
 
@@ -680,9 +765,9 @@ class Collection:
         stop: Stop | None = None,
     ) -> tuple[RetrievalResult, Filters]:
         """Return all that was found for a question, and where was looked; see `retrieve`."""
-        read, filters = self._aim(query, stop)
-        models, meter, path = self._asking(stop), meter or Meter(), path or Trace()
-        result = answering.find(query, filters, read.store, models, meter, path)
+        read, filters, space = self._aim(query, stop)
+        models, meter, path = self._asking(space, stop), meter or Meter(), path or Trace()
+        result = answering.find(query, filters, read.open_store(), models, meter, path)
         if not result.hits:
             self._explain_nothing_found(query, filters)
         return result, filters
@@ -698,9 +783,9 @@ class Collection:
     ) -> list[Passage]:
         """Return what an answer is given to read, numbered as it cites it; see `retrieve`."""
         query = self.make_query(question, options)
-        read, filters = self._aim(query, stop)
-        models, meter, path = self._asking(stop), meter or Meter(), path or Trace()
-        context = answering.read(query, filters, read.store, models, meter, path)
+        read, filters, space = self._aim(query, stop)
+        models, meter, path = self._asking(space, stop), meter or Meter(), path or Trace()
+        context = answering.read(query, filters, read.open_store(), models, meter, path)
         if not context:
             self._explain_nothing_found(query, filters)
         return context
@@ -733,7 +818,7 @@ class Collection:
         """
         query = self.make_query(question, options)
         stop = stop or Stop()
-        read, filters = self._aim(query, stop)
+        read, filters, space = self._aim(query, stop)
         turns = known_turns(history, QuestionScope.of(filters, read.place))
         kept: str | None = None
         title = ""
@@ -742,8 +827,8 @@ class Collection:
         stream = answering.answer(
             query,
             filters,
-            read.store,
-            self._asking(stop),
+            read.open_store(),
+            self._asking(space, stop),
             meter or Meter(),
             path or Trace(),
             history=latest_turns([each.turn for each in turns], self.settings.history_tokens),
@@ -769,19 +854,19 @@ class Collection:
         from fabula.library.volumes import MIN_VOLUMES
 
         # The last two results: what `document_of_follow_up` says, and the title if added here.
-        if filters.document or filters.volumes:
+        if filters.is_part:
             return query, filters, None, ""  # the reader said where to look
         kept = document_of_follow_up(query.question, turns)
-        if kept is None or self.store.count(self.name, MIN_VOLUMES)[0] < MIN_VOLUMES:
+        if kept is None or self.open_store().count(self.name, MIN_VOLUMES)[0] < MIN_VOLUMES:
             return query, filters, None, ""
         if not kept:
             return query, filters, kept, ""
         # An id may also be the beginning of another one, or that of a document removed since.
-        named = self.store.find_named(self.name, kept, MIN_VOLUMES, whole=True)
+        named = self.open_store().find_named(self.name, kept, MIN_VOLUMES, whole=True)
         entry = next((entry for entry in named if entry.id == kept), None)
         if entry is None:
             return query, filters, None, ""
-        query = replace(query, document=entry.id)
+        query = replace(query, document=(entry.id,))
         return query, self._aim(query)[1], kept, entry.title
 
     def expect_query(
@@ -805,10 +890,9 @@ class Collection:
         from fabula.models.placeholders import DryRun
 
         query = self.make_query(question, options)
-        read, filters = self._aim(query)
-        space = self.space()
-        models = self._asking(None, DryRun(space.dimensions if space else 0))
-        stream = answering.answer(query, filters, read.store, models, Meter(), Trace())
+        read, filters, space = self._aim(query)
+        models = self._asking(space, None, DryRun(space.dimensions if space else 0))
+        stream = answering.answer(query, filters, read.open_store(), models, Meter(), Trace())
         if not stream.hits:
             self._explain_nothing_found(query, filters)
         return stream.answer.usage
@@ -862,7 +946,7 @@ class Collection:
         found = find_format(format, paths[0])
         limit = self.settings.max_file_mb * 1_000_000
         return keep_layer(
-            self.store,
+            self.open_store(),
             self.document(document),
             layer or paths[0].name.partition(".")[0],
             read_annotation_files(paths, found, limit),
@@ -877,10 +961,11 @@ class Collection:
 
     # Inside
 
-    def _asking(self, stop: Stop | None, dry_run: DryRun | None = None) -> ModelFactory:
+    def _asking(
+        self, space: Space | None, stop: Stop | None, dry_run: DryRun | None = None
+    ) -> ModelFactory:
         """Return the models for one question, which is embedded as the collection was."""
-        # The collection may be given other vectors at any time, so this is read each time.
-        space, settings = self.space(), self.models.settings
+        settings = self.models.settings
         if space is not None:
             settings = for_questions(settings, space.model, self.name)
         return self.models.view(urgent=True, stop=stop, settings=settings, dry_run=dry_run)
@@ -924,15 +1009,32 @@ class Collection:
         values = {field.name: getattr(question, field.name) for field in fields(question)}
         return Query.of(values.pop("question"), self.settings, **{**values, **options})
 
-    def _aim(self, query: Query, stop: Stop | None = None) -> tuple[Collection, Filters]:
-        """Return the collection as far as the question says it was read, and where to look."""
+    def _aim(
+        self, query: Query, stop: Stop | None = None
+    ) -> tuple[Collection, Filters, Space | None]:
+        """Return the collection as far as the question says it was read, and where to look.
+
+        The third is the embedding space that it has at the moment, as it may be given another.
+        """
         self.app.store_of(self.name, stop)
         self._refuse_unready()
-        if volumes := self.read_volumes(query.until, query.document):
-            ids = [entry.id for entry in volumes.entries]
-            return self, query.filters(self.name, "", volumes=ids, read=str(volumes))
-        read = self.as_read(query.document, query.until)
-        return read, query.filters(self.name, read.filters(query.document).document)
+        space, read, words = self.space(), self, ""
+        if volumes := self.read_volumes(query.until, query.only_document):
+            words, named = str(volumes), [entry.id for entry in volumes.entries]
+        elif len(query.document) > 1:
+            if query.until:
+                raise SettingsError("A place is one in a single document: name only one.")
+            named = list(dict.fromkeys(self.document(name).id for name in query.document))
+        else:
+            read = self.as_read(query.only_document, query.until)
+            named = [*filter(None, [read.filters(query.only_document).document])]
+        if query.where or (space and space.has_off and (words or not named)):
+            from fabula.library.chosen import choose_documents
+
+            named = choose_documents(self.open_store(), self.name, query.where, named)
+        one = named[0] if len(named) == 1 and not words else ""
+        several = () if one else named
+        return read, query.filters(self.name, one, several, words), space
 
     def scope(self, question: str | Query, **options: Any) -> QuestionScope:
         """Return what a question is asked of, with the place of the reader in words.
@@ -941,7 +1043,7 @@ class Collection:
             NotFound: The collection has no documents, or no such document or place.
         """
         query = self.make_query(question, options)
-        read, filters = self._aim(query)
+        read, filters, _ = self._aim(query)
         return QuestionScope.of(filters, read.place)
 
     def _refuse_place(self) -> None:
@@ -965,8 +1067,8 @@ class Collection:
         space = self.space()
         if space is None or not space.has_documents:
             raise empty_collection_error(self.name)
-        document = self.document(query.document) if query.document else None
-        refuse_unbuilt(query.modes, self.store, filters, document)
+        document = self.document(filters.document) if filters.document else None
+        refuse_unbuilt(query.modes, self.open_store(), filters, document)
 
     def _run(self, names: str | Sequence[str] | None, **options: Unpack[BuildOptions]) -> BuildRun:
         from fabula.build.run import BuildRun
@@ -997,4 +1099,4 @@ class Collection:
                 LOG.warning("%s", describe_other_prefix(space, named))
         if space is None:
             refuse_collection(self.name)
-        return BuildRun(self.store, models.view(stop=stop), self.name, requested, **options)
+        return BuildRun(self.open_store(), models.view(stop=stop), self.name, requested, **options)

@@ -120,7 +120,7 @@ def draw_document(
         hits = collection.retrieve(question, document=entry.id, meter=meter, path=trace)
     mode = next((step.note for step in trace.root.steps if step.name == "retrieve"), "")
     search = Search(question, mode, tuple(hits), trace)
-    return kind.draw(collection.store, entry, search, format)
+    return kind.draw(collection.open_store(), entry, search, format)
 
 
 def refuse_undrawable(file: str | Path | None) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.library.catalogue import find_document
 from fabula.library.reading_place import check_place
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 MIN_VOLUMES = 2
 """Documents of which a series has at least."""
-MAX_VOLUMES = 20
-"""Volumes that are searched one after the other."""
 _NUMBERED = re.compile(
     r"\b(?:volume|vol|book|part|no|nr|band|bd|buch|teil|tome|livre|tomo|libro|том|книга)\b\.?\s+(\w+)",
     re.IGNORECASE,
@@ -52,7 +49,7 @@ def find_read_volumes(store: Store, collection: str, place: str) -> ReadVolumes 
     """Return the documents up to the one that a place names; None if it names none of several.
 
     Raises:
-        NotFound: Several documents have the name, or too many would be searched.
+        NotFound: Several documents have the name.
     """
     if store.count(collection, MIN_VOLUMES)[0] < MIN_VOLUMES:
         return None
@@ -60,13 +57,7 @@ def find_read_volumes(store: Store, collection: str, place: str) -> ReadVolumes 
     if not matches:
         return None
     volume = matches[0] if len(matches) == 1 else find_document(store, collection, place)
-    volumes = read_up_to(list(store.documents(collection)), volume)
-    if len(volumes.entries) > MAX_VOLUMES:
-        raise NotFound(
-            f"{len(volumes.entries)} documents come up to {volume.title}; at most "
-            f"{MAX_VOLUMES} can be asked together: ask one of them with --document."
-        )
-    return volumes
+    return read_up_to(list(store.documents(collection)), volume)
 
 
 def order_volumes(entries: Sequence[Entry]) -> tuple[list[Entry], str]:

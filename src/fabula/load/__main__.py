@@ -54,6 +54,7 @@ def _read(request: dict[str, str | int], data: bytes, answers: BinaryIO) -> None
             "edition": draft.edition,
             "left_out": dict(draft.left_out),
             "warnings": list(draft.warnings),
+            "metadata": dict(draft.metadata),
             "blocks": len(draft.blocks),
         },
     )

@@ -61,6 +61,7 @@ class Archive:
                 f"{source} is not a valid {kind} file, it may be broken: {printable(str(error))}."
             ) from error
         self.source = source
+        self.comment = self._zip.comment.decode("utf-8", "replace")
         self._broken = f"{source} is a broken {kind}"
         self._budget = min(limit, _MIN_LIMIT_BYTES + _MAX_RATIO * size)
         self.sizes = {

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fabula.text.metadata import Metadata
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -35,6 +37,7 @@ class Draft:
         edition: The edition that the file was made from.
         left_out: The characters that the reader left out, by kind, as "licence" or "page numbers".
         warnings: What was wrong with the file, in full sentences.
+        metadata: The other fields that the file states, by `fabula.text.metadata`.
     """
 
     blocks: tuple[Block, ...]
@@ -45,3 +48,4 @@ class Draft:
     edition: str = ""
     left_out: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    metadata: Metadata = field(default_factory=dict)

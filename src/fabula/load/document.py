@@ -68,16 +68,17 @@ def document(draft: Draft, source: str, collection: str) -> Document:
         text=text,
         sections=sections,
         # Without a title that is only the file's name: copies of a file have the same content.
-        sha256=_fingerprint(text, sections, (title, author, language)),
+        sha256=fingerprint(text, sections, (title, author, language), locators),
         published=_shorten(draft.published or facts.get("published", "")),
         edition=_shorten(draft.edition or facts.get("edition", "")),
-        locators=number_lines(text, locators),
+        locators=number_lines(text, locators, {section.start for section in sections}),
         left_out=left_out,
         warnings=(
             *draft.warnings,
             *filter(None, [books_warning(body.books), warn(left_out, text)]),
         ),
         reading=READING_VERSION,
+        metadata=draft.metadata,
     )
 
 
@@ -125,8 +126,16 @@ def _sample(text: str) -> str:
     return text[start : start + _SAMPLE_CHARACTERS]
 
 
-def _fingerprint(text: str, sections: Iterable[Section], facts: Iterable[str]) -> str:
+def fingerprint(
+    text: str,
+    sections: Iterable[Section],
+    facts: Iterable[str],
+    locators: Iterable[Locator],
+) -> str:
+    """Return the hash of all that graphs are built from; the facts: title, author, language."""
     digest = hashlib.sha256()
+    if speakers := [str(each.start) for each in locators if each.kind == "speaker"]:
+        digest.update(" ".join(speakers).encode("utf-8") + b"\x1f")
     for part in (*facts, *(f"{section.start} {section.title}" for section in sections)):
         digest.update(part.encode("utf-8") + b"\x1f")
     digest.update(text.encode("utf-8"))

@@ -23,6 +23,7 @@ from fabula.load.epub_contents import Contents, ContentsEntry, read_contents
 from fabula.load.epub_names import ArchiveNames, container_folder
 from fabula.load.headings import confirm
 from fabula.load.left_out import count_characters
+from fabula.load.libraries import PageRules, find_rules
 from fabula.load.library_pages import books_warning
 from fabula.load.locators import page_mark, without_marks
 from fabula.load.markup import attribute, elements, local_name
@@ -84,6 +85,7 @@ class _Book:
         self._names = ArchiveNames(archive.sizes, container_folder(archive.sizes))
         self._warnings: list[str] = []
         self._left_out: Counter[str] = Counter()
+        self._rules: PageRules | None = None
         self._opf, self._package = self._open_package()
         self._items = self._manifest()
 
@@ -276,7 +278,8 @@ class _Book:
                 text = decoded.text
                 for warning in decoded.warnings:
                     self._warn(f"{called}: {warning}")
-            content = html.page(text, called, labels)
+            self._rules = self._rules or find_rules(text)
+            content = html.page(text, called, labels, self._rules)
         except EntryError:
             raise
         except LoadError as error:

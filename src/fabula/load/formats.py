@@ -15,7 +15,7 @@ _UNREADABLE = {
     ".zip": "is a zip of several files: unpack it, or give it a name that ends in .zip.",
 }
 """Formats that can't be read as a document, and what the user can do."""
-_TEXT_SUFFIXES = (".txt", ".text", ".md", ".markdown")
+_TEXT_SUFFIXES = (".txt", ".text", ".md", ".markdown", ".fountain", ".srt", ".vtt")
 """Formats that the content does not distinguish for certain, so that the suffix decides."""
 _ZIP_SUFFIXES = (".epub", ".docx", ".odt")
 """Formats whose files are zips."""
@@ -28,7 +28,12 @@ _RTF = b"{\\rtf"
 _RTF_WORD = re.compile(rb"\{\\rtf\d*\s*\\[a-z]")
 _EDGE_BYTES = 1024
 """Within how many bytes from the start and the end of a file readers look for the marks of PDF."""
-_ROOTS = {"tei": ".tei", "tei.2": ".tei", "teicorpus": ".tei", "fictionbook": ".fb2"}
+_ROOTS = {
+    **dict.fromkeys(("tei", "tei.2", "teicorpus"), ".tei"),
+    "fictionbook": ".fb2",
+    "finaldraft": ".fdx",
+    "tt": ".ttml",
+}
 _BEFORE_TAG = re.compile(r"<[?!][^>]*>|<!--.*?-->|\s+", re.DOTALL)
 _TAG = re.compile(r"<(?:[\w.-]+:)?([a-z][\w.-]*)", re.IGNORECASE)
 _MARKDOWN = re.compile(r"^#{1,3} \S", re.MULTILINE)

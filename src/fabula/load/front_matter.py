@@ -12,6 +12,7 @@ from typing import Any
 from fabula.load.clean import one_line
 from fabula.load.left_out import count_characters
 from fabula.load.titles import real_author, real_title
+from fabula.text.metadata import Metadata, state_metadata
 
 _NAMES = {
     "title": "title",
@@ -66,11 +67,13 @@ class FrontMatter:
         fields: Its values by 'title', 'author', 'language', 'published' and 'edition'.
         text: The text below it.
         left_out: The characters of the metadata.
+        others: Its other values, as metadata of one's own.
     """
 
     fields: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
     left_out: int = 0
+    others: Metadata = field(default_factory=dict)
 
 
 def split_front_matter(text: str, *, markdown: bool = False) -> FrontMatter:
@@ -92,6 +95,12 @@ def split_front_matter(text: str, *, markdown: bool = False) -> FrontMatter:
     return _first_block(text, start)
 
 
+def read_fenced(text: str) -> dict[str, Any]:
+    """Return all values between the rules at the beginning of a tidied text; none without them."""
+    fenced = _FENCED.match(text.lstrip())
+    return _values(fenced["body"], fenced["fence"]) if fenced else {}
+
+
 def _front_matter(values: Mapping[str, Any], text: str, end: int) -> FrontMatter:
     fields: dict[str, str] = {}
     for key, value in values.items():
@@ -104,7 +113,9 @@ def _front_matter(values: Mapping[str, Any], text: str, end: int) -> FrontMatter
         del fields["title"]
         if not real_author(fields.get("author", "")):
             fields.pop("author", None)
-    return FrontMatter(fields, text[end:], count_characters(text[:end]))
+    others = {key: value for key, value in values.items() if str(key).casefold() not in _NAMES}
+    left_out = count_characters(text[:end])
+    return FrontMatter(fields, text[end:], left_out, state_metadata(others))
 
 
 def _values(body: str, fence: str) -> dict[str, Any]:

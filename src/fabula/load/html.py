@@ -18,6 +18,7 @@ from fabula.load.clean import lines, one_line, prose, remove_markers, tidy
 from fabula.load.encoding import decode_text
 from fabula.load.headings import confirm, join_title, stated_title
 from fabula.load.left_out import count_characters
+from fabula.load.libraries import PageRules, StoryPage, find_rules, take_story
 from fabula.load.library_pages import books_warning
 from fabula.load.locators import MAX_LABEL_CHARACTERS, line_mark, page_mark, without_marks
 from fabula.load.paratext import split_library_text
@@ -209,26 +210,38 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
     )
 
 
-def page(text: str, source: str, page_labels: Mapping[str, str] | None = None) -> PageContent:
+def page(
+    text: str,
+    source: str,
+    page_labels: Mapping[str, str] | None = None,
+    rules: PageRules | None = None,
+) -> PageContent:
     """Return the blocks of a page of HTML or XHTML.
 
     Args:
         text: The page.
         source: What messages call it.
         page_labels: The numbers of the printed pages that begin at elements, by their ids.
+        rules: What is known of its source, if another page of the same book names it.
 
     Raises:
         LoadError: It can't be parsed.
     """
     text = doctype.resolve_html(text)
+    story = StoryPage(text)
+    if rules := rules or find_rules(text):
+        story = take_story(text, rules)
     builder = _BlockBuilder(page_labels=page_labels or {})
     # Encoded again, as lxml refuses a str that declares an encoding, and must not guess another.
     parser = etree.HTMLParser(target=builder, encoding="utf-8", huge_tree=True, no_network=True)
     try:
-        etree.fromstring(_remove_strays(text).encode("utf-8", "replace"), parser)
+        etree.fromstring(_remove_strays(story.text).encode("utf-8", "replace"), parser)
     except etree.LxmlError as error:
         raise LoadError(f"{source} can't be read as HTML: {error}.") from error
-    return PageContent(tuple(builder.blocks), builder.metadata, builder.ids, +builder.left_out)
+    left_out = builder.left_out + Counter(story.left_out)
+    return PageContent(
+        tuple(builder.blocks), {**builder.metadata, **story.metadata}, builder.ids, left_out
+    )
 
 
 def _remove_strays(text: str) -> str:

@@ -19,8 +19,12 @@ MAKERS_NOTES = "makers' notes"
 
 LIBRARY_KINDS = (HEADER, LICENCE)
 """The kinds that belong to a library, and not to the book."""
-_NO_LOSS = (*LIBRARY_KINDS, "legend", "colophon", "front matter")
-"""The kinds that are no measure of what a text lost; front matter is a document's metadata."""
+_NO_LOSS = (
+    *(*LIBRARY_KINDS, "legend", "colophon", "front matter", "times", "line numbers"),
+    *("scene numbers", "cut passages", "synopses"),
+)
+"""The kinds that are no measure of what a text lost; front matter is a document's metadata, times
+and numbers become places, and an author has marked what is cut."""
 _MAX_SHARE = 0.1
 """A text that lost a larger share is one to look at."""
 

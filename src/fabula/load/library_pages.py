@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fabula.load.left_out import HEADER, LIBRARY_KINDS, LICENCE
+from fabula.load.libraries import find_values, make_pattern
 
 _MAX_HEADER_CHARACTERS = 20_000
 """The longest header; the old ones with their small print have about 12,000."""
@@ -122,138 +123,20 @@ _MAKERS_NOTE = re.compile(
     re.IGNORECASE,
 )
 
-# What libraries print into all their books: the beginnings of paragraphs.
-_HEADER_SENTENCES = re.compile(
-    # Project Gutenberg and its sisters in Australia and Canada, and Faded Page
-    r"this e-?book is for the use of anyone anywhere"
-    r"|\W*an? (?:distributed proofreaders|project gutenberg) (?:of )?(?:canada|australia) e-?book"
-    r"|project gutenberg(?: of)? (?:australia|canada)\b(?=\W*(?:$|a treasure-trove))"
-    r"|(?:project gutenberg australia )?a treasure-trove of literature"
-    r"|view our licen[cs]e and header"
-    r"|project gutenberg (?:of )?australia e-?books are created from"
-    r"|this e-?book is made available at no cost and with (?:very few|almost no) restrictions"
-    r"|copyright laws are changing all over the world"
-    r"|this work is in the canadian public domain"
-    r"|if the book is under copyright in your country"
-    r"|to contact project gutenberg (?:of )?australia"
-    r"|this site is full of free e-?books"
-    r"|browse the site for other works by this author"
-    r"|(?:go to )?project gutenberg (?:of )?australia home page"
-    r"|(?:faded page|project gutenberg canada) e-?book #"
-    r"|this e-?book was produced by\b"
-    r"|this file was produced from images generously made available"
-    # Google, Internet Archive, HathiTrust, Gallica
-    r"|digiti[sz]ed by (?:the )?(?:internet archive|google|microsoft|vj?o+q?i?[ck]e?)"
-    r"(?=\W*$| in \d{4}\b| with funding)"
-    r"|digitized for microsoft corporation"
-    r"|this book was produced in epub format by the internet archive"
-    r"|the book pages were scanned and converted to epub format automatically"
-    r"|the internet archive was founded in 1996"
-    r"|the text on this page is estimated to be only"
-    r"|created with abbyy2epub"
-    r"|https?://(?:www\.)?(?:archive\.org/details|hdl\.handle\.net|babel\.hathitrust"
-    r"|www\.hathitrust\.org|books\.google)\S*(?: public domain.*)?$"
-    r"|generated (?:on|for|at) .{3,80}hathitrust"
-    r"|generated on \d{4}-\d\d-\d\d \d\d:\d\d"
-    r"|public domain(?: in the united states)?,? google-digitized"
-    r"|source gallica\.bnf\.fr ?/ ?"
-    r"|le texte affiché peut comporter un certain nombre d'erreurs"
-    r"|1 ?[/°] les contenus accessibles sur le site gallica"
-    r"|2 ?[/°] les contenus de gallica sont la propriété"
-    r"|3 ?[/°] quelques contenus sont soumis à un régime"
-    r"|4 ?[/°] gallica constitue une base de données"
-    r"|5 ?[/°] les présentes conditions d'utilisation des contenus de gallica"
-    r"|6 ?[/°] l'utilisateur s'engage à respecter les présentes"
-    r"|7 ?[/°] pour obtenir (?:un document de gallica|une reproduction numérique)"
-    # Wikisource, Wolne Lektury, Standard Ebooks, Feedbooks and others
-    r"|exported from wikisource\b|exporté de wikisource\b|aus wikisource exportiert"
-    r"|(?:cover: )?esportato da wikisource|exportado de wikisource"
-    r"|this (?:e-?book|electronic book) comes from the online library wikisource"
-    r"|we distribute our books for free, starting from works not copyrighted"
-    r"|wikisource is constantly looking for new members"
-    r"|during the realization of this book, it's possible that we made some errors"
-    r"|ce livre électronique est issu de la bibliothèque numérique wikisource"
-    r"|nous le faisons gratuitement, en ne rassemblant que des textes du domaine public"
-    r"|wikisource est constamment à la recherche de nouveaux membres"
-    r"|malgré nos soins, une erreur a pu se glisser lors de la transcription"
-    r"|dieses e-book (?:entstammt|stammt aus) der (?:digitalen|online-)bibliothek wikisource"
-    r"|quest[oe] (?:e-?book|libro elettronico) proviene da(?:lla biblioteca digitale)? wikisource"
-    r"|este libro electrónico proviene de(?: la biblioteca en línea)? wikisource"
-    r"|ta lektura, podobnie jak tysiące innych"
-    r"|wersja lektury w opracowaniu merytorycznym"
-    r"|utwór opracowany został w ramach projektu wolne lektury"
-    r"|this ebook is the product of many hours of hard work by volunteers for standard ebooks"
-    r"|this particular ebook is based on (?:a )?(?:transcriptions?|digital scans)"
-    r" (?:from|produced (?:for|by))"
-    r"|standard ebooks is a volunteer-driven project"
-    r"|the volunteer-driven standard ebooks project relies on readers"
-    r"|the first edition of this ebook was released on .{4,60} you can check for updates"
-    r"|the cover page is adapted from .{4,400} the cover and title pages feature"
-    r"|note: this book is brought to you by feedbooks"
-    r"|strictly for personal use, do not use this file for commercial purposes"
-    r"|(?:www\.)?feedbooks\.com(?: food for the mind)?\W*$|food for the mind$"
-    r"|this web edition published by ebooks@adelaide"
-    r"|e-text editoria, web design, multimedia"
-    r"|questo e-book è stato realizzato anche grazie al sostegno"
-    r"|(?:quest|l')o? ?e-book è stato realizzato (?:anche )?grazie"
-    r"|(?:-|—|–)? ?édition du groupe «? ?ebooks libres et gratuits"
-    r"|les livres que nous mettons à votre disposition, sont des textes libres de droits"
-    r"|this e-?book is from manybooks\.net",
-    re.IGNORECASE,
-)
-_LICENCE_SENTENCES = re.compile(
-    r"this work (?:is in|was published before .{4,60} and is in) the public domain"
-    r"|the writing and artwork within are believed to be in the"
-    r"|the source text and artwork in this ebook are believed to be"
-    r"|you are free to use our e-books for any purpose"
-    r"|vous pouvez utiliser nos livres numériques"
-    r"|may you do good and not evil\b"
-    r"|copyright pages exist to tell you that you can['’]t do something"
-    r"|copyright laws are different all over the world, and the source text or artwork in this"
-    r"|non-authorship activities performed on items that are in the public domain"
-    r"|ten utwór (?:nie jest objęty majątkowym prawem autorskim|jest w domenie publicznej"
-    r"|jest udostępniony na licencji)"
-    r"|wszystkie zasoby wolnych lektur możesz swobodnie"
-    r"|licenza: questo testo è distribuito con la licenza",
-    re.IGNORECASE,
-)
-_PAGES = (
-    # Google's page at the front of its scans, from its first to its last paragraph.
-    (
-        re.compile(r"this is a digital copy of a book that was preserved for generations", re.I),
-        re.compile(r"google'?s mission is to organi[sz]e|about google book ?search", re.I),
-    ),
-)
-_COLOPHON_TITLE = re.compile(r"colophon", re.IGNORECASE)
-_COLOPHON_CREDIT = re.compile(
-    r"this e-?book was (?:\w+ and )?(?:produced|edited|transcribed) for standard ebooks\b", re.I
-)
+_HEADER_SENTENCES = make_pattern("header")
+_LICENCE_SENTENCES = make_pattern("licence")
+_PAGES = [
+    (re.compile(first, re.IGNORECASE), re.compile(last, re.IGNORECASE))
+    for first, last in find_values("pages")
+]
+_COLOPHON_TITLE, _COLOPHON_CREDIT = (re.compile(each, re.I) for each in find_values("colophon"))
 _MAX_COLOPHON_PARAGRAPHS = 3
 """The paragraphs from the title of a library's colophon to the one that names the library."""
-_PAGE_TITLES = re.compile(
-    r"google|imprint|uncopyright|usage guidelines"
-    r"|about (?:google book ?search|this (?:digital edition|e-?book))"
-    r"|à propos de cette édition électronique|informazioni su questa edizione elettronica"
-    r"|über diese digitale edition|sobre esta edición (?:electrónica|digital)",
-    re.IGNORECASE,
-)
-"""The titles of such pages: they are left out beside one of their paragraphs."""
-_PAGE_LINE = re.compile(
-    r"\W{0,2}(?:digiti[sz]ed by (?:the )?(?:internet archive|google|vj?o+q?i?[ck]e?|microsoft ?®?)"
-    r"|source gallica\.bnf\.fr ?/ ?.{5,100}"
-    r"|original from (?:the )?university of [a-z ]{4,30})\W{0,2}",
-    re.IGNORECASE,
-)
+_PAGE_TITLES = make_pattern("titles")
+_PAGE_LINE = re.compile(rf"\W{{0,2}}(?:{'|'.join(find_values('lines'))})\W{{0,2}}", re.IGNORECASE)
 """A line that a scanner put on every page."""
 _PAGE_LINE_WORD = re.compile("igiti|DIGITI|allica|Original from")
-_CONTRIBUTORS = re.compile(
-    r"the following users contributed to this book"
-    r"|les contributeurs suivants ont permis la réalisation de ce livre"
-    r"|folgende benutzer haben zu diesem buch beigetragen"
-    r"|i seguenti utenti hanno contribuito"
-    r"|los siguientes usuarios han contribuido",
-    re.IGNORECASE,
-)
+_CONTRIBUTORS = make_pattern("contributors")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""Marks of printed pages and verse lines within the text of blocks, until a document is made.
+"""Marks of pages, verse lines and speakers within the text of blocks, until a document is made.
 
 A reader that comes to the top of page 113 puts `page_mark("113")` into the text at that place, and
-a line number `line_mark("340")` before its line. The marks are non-characters around the label, so
+a line number `line_mark("340")` before its line. `SPEAKER_MARK` is before a line that has the name
+of who speaks below it. The marks are non-characters around the label, so
 that cleaning and the joining of lines treat them as part of the text beside them. `take_marks`
 removes them, and returns where they were: see `Locator`.
 """
@@ -10,20 +11,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Literal
 
-from fabula.text.locator import Locator
+from fabula.text.locator import Locator, LocatorKind
 
-_BEGIN = {"page": "\ufdd1", "line": "\ufdd2"}
-_KINDS: dict[str, Literal["page", "line"]] = {"\ufdd1": "page", "\ufdd2": "line"}
+_BEGIN: dict[LocatorKind, str] = {"page": "\ufdd1", "line": "\ufdd2", "speaker": "\ufdef"}
+_KINDS = {begin: kind for kind, begin in _BEGIN.items()}
 _END = "\ufdd3"
 MAX_LABEL_CHARACTERS = 20
 """A longer label is not that of a page or a line, and gets no mark."""
-MARK = re.compile(f"[\ufdd1\ufdd2]([^\ufdd1-\ufdd3\n]{{1,{MAX_LABEL_CHARACTERS}}}){_END}")
+MARK = re.compile(
+    f"[\ufdd1\ufdd2\ufdef]([^\ufdd1-\ufdd3\ufdef\n]{{1,{MAX_LABEL_CHARACTERS}}}){_END}"
+)
+SPEAKER_MARK = f"{_BEGIN['speaker']}1{_END}"
+"""The mark before the name of who speaks, on a line of its own above the speech."""
 
 
 def page_mark(label: str) -> str:
-    """Return the mark of the top of a printed page; '' if the label can't be one."""
+    """Return the mark of the top of a page, or of a time; '' if the label can't be one."""
     return _mark("page", label)
 
 
@@ -66,6 +70,6 @@ def take_marks(text: str) -> tuple[str, list[Locator]]:
     return plain, [replace(mark, start=min(mark.start, len(plain))) for mark in locators]
 
 
-def _mark(kind: Literal["page", "line"], label: str) -> str:
+def _mark(kind: LocatorKind, label: str) -> str:
     mark = f"{_BEGIN[kind]}{' '.join(label.split())}{_END}"
     return mark if MARK.fullmatch(mark) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from fabula.load.encoding import decode_text
 from fabula.load.front_matter import split_front_matter
 from fabula.load.headings import confirm, join_title, stated_title
 from fabula.load.hyphens import SOFT_HYPHEN
+from fabula.load.obsidian import take_notes
 from fabula.load.pandoc import to_commonmark
 from fabula.load.text import plain
 from fabula.load.titles import real_title
@@ -43,10 +45,12 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
     decoded = decode_text(data, source)
     front = split_front_matter(tidy(decoded.text), markdown=True)
     fields = front.fields
+    left_out = Counter({"front matter": front.left_out})
+    text = take_notes(front.text, left_out)
     parser = MarkdownIt("commonmark", {"maxNesting": 2 * _MAX_NESTING}).enable("table")
-    tokens = parser.parse(to_commonmark(front.text))
+    tokens = parser.parse(to_commonmark(text))
     if any(token.level >= 2 * _MAX_NESTING - 1 for token in tokens):
-        return replace(plain(front.text), warnings=decoded.warnings)
+        return replace(plain(text), warnings=decoded.warnings)
     blocks = tuple(_blocks(_without_false_headings(tokens), source))
     title = fields.get("title") or real_title(stated_title(blocks))
     return Draft(
@@ -56,8 +60,9 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
         language=fields.get("language", ""),
         published=fields.get("published", ""),
         edition=fields.get("edition", ""),
-        left_out={"front matter": front.left_out} if front.left_out else {},
+        left_out=+left_out,
         warnings=decoded.warnings,
+        metadata=front.others,
     )
 
 

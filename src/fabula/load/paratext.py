@@ -310,11 +310,13 @@ def _list_end(blocks: Sequence[Block], start: int, titles: set[str]) -> int:
         is_heading = block.heading and not (is_entry and all(map(_has_number, lines)))
         if is_heading or _opens_list(block) or not all(map(may_be_entry, lines)):
             break
-        # What was listed already is now there itself.
-        names = [fold_heading(chapters.strip_page_number(line)) for line in lines]
+        # What was listed already is now there itself. Each book of a novel has its 'CHAPTER I',
+        # but the chapters themselves are headings.
+        bare = map(chapters.strip_page_number, lines)
+        names = {fold_heading(line) for line in bare if not chapters.is_chapter_line(line)}
         if any(len(name) > _MAX_NUMERAL and name in listed for name in names):
             break
-        listed.update(names)
+        listed |= names
         entry_count = sum(_is_entry(line, titles) for line in lines)
         if of_pictures or 2 * entry_count > len(lines):
             end, entries, known = index + 1, entries + len(lines), known + entry_count

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Protocol, cast
 
 from fabula.load.blocks import Draft
 
 PLAIN = (".txt", ".text")
 """The suffixes of plain text."""
+GROUP = "fabula.readers"
+"""The group of entry points by which a package brings a reader: its name is a suffix without the
+full stop, its value the function, as `fabula_chats.load:read`."""
 READERS: dict[str, str] = {
+    **{f".{entry.name}": entry.value for entry in entry_points(group=GROUP)},
     **dict.fromkeys(PLAIN, "text"),
     **dict.fromkeys((".md", ".markdown"), "markdown"),
     **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
@@ -18,9 +23,13 @@ READERS: dict[str, str] = {
     ".docx": "docx",
     ".odt": "odt",
     ".rtf": "rtf",
-    **dict.fromkeys((".fb2", ".tei", ".xml"), "xml"),
+    **dict.fromkeys((".fb2", ".tei", ".xml", ".fdx", ".ttml", ".dfxp"), "xml"),
+    ".fountain": "screenplays",
+    **dict.fromkeys((".srt", ".vtt"), "subtitles"),
 }
-"""The names of the reader modules in this package, by suffix."""
+"""The names of the reader modules in this package, and the functions of others, by suffix."""
+PACKED = ".parts"
+"""What selects the reader of several files that are one book; no file has this suffix."""
 
 
 class Reader(Protocol):
@@ -41,5 +50,7 @@ class Reader(Protocol):
 
 
 def reader(suffix: str) -> Reader:
-    """Import and return the reader for a suffix, which has to be one of READERS."""
-    return cast("Reader", import_module(f"fabula.load.{READERS[suffix]}").read)
+    """Import and return the reader for a suffix, which has to be one of READERS or PACKED."""
+    module, _, function = (READERS | {PACKED: "manuscripts"})[suffix].partition(":")
+    module = module if function else f"{__package__}.{module}"
+    return cast("Reader", getattr(import_module(module), function or "read"))

@@ -286,6 +286,7 @@ class _Process:
             edition=answer["edition"],
             left_out=answer["left_out"],
             warnings=tuple(answer["warnings"]),
+            metadata=answer["metadata"],
         )
 
     def _exchange(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,8 @@ from fabula.load import (
     recognise_content,
     too_large,
 )
+from fabula.load.files import walk_files
+from fabula.load.folders import sort_folder
 from fabula.load.source import DocumentSource
 
 STANDARD_INPUT = "-"
@@ -33,10 +35,15 @@ STANDARD_INPUT_NAME = "standard input"
 
 
 class Sources(NamedTuple):
-    """The documents that can be read, and the other files in the same folders and zips."""
+    """The documents that can be read, and the other files in the same folders and zips.
+
+    Attributes:
+        read: The documents.
+        skipped: The names of the other files, each with the reason; '' where no reader knows it.
+    """
 
     read: list[DocumentSource]
-    skipped: list[str]
+    skipped: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,7 @@ class _Options:
     max_bytes: int
     name: str
     fetch: bool
+    as_one: bool
 
 
 def find_sources(
@@ -56,6 +64,7 @@ def find_sources(
     *,
     name: str = "",
     fetch: bool = True,
+    as_one: bool = False,
 ) -> Sources:
     """Return the documents at paths, each once, even if it is named several times.
 
@@ -68,13 +77,15 @@ def find_sources(
         max_file_mb: The largest file, in megabytes.
         name: The source of a text from standard input.
         fetch: Whether URLs are fetched.
+        as_one: Whether the files of a folder are the parts of one document.
 
     Raises:
         TypeError: A path is not a path, as a list of paths.
     """
-    options = _Options(collection, max_file_mb * 1_000_000, name or STANDARD_INPUT_NAME, fetch)
+    max_bytes = max_file_mb * 1_000_000
+    options = _Options(collection, max_bytes, name or STANDARD_INPUT_NAME, fetch, as_one)
     by_place: dict[str, DocumentSource] = {}
-    skipped: dict[str, None] = {}
+    skipped: dict[str, str] = {}
     if wrong := [path for path in paths if not isinstance(path, (str, os.PathLike))]:
         raise TypeError(
             f"A source is a path or a URL, not a {type(wrong[0]).__name__}. Give several sources "
@@ -84,33 +95,62 @@ def find_sources(
         read, others = _find(path, options)
         for place, source in read.items():
             by_place.setdefault(place, source)
-        skipped |= dict.fromkeys(others)
-    return Sources(list(by_place.values()), list(skipped))
+        skipped |= others
+    return Sources(list(by_place.values()), skipped)
 
 
-def _find(path: str | Path, options: _Options) -> tuple[dict[str, DocumentSource], list[str]]:
+def find_gone(paths: Sequence[str | Path], documents: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the documents of folders whose files have gone, by their sources, with what to do.
+
+    Args:
+        paths: What is read.
+        documents: The id and the source of each document that there is.
+    """
+    folders = [Path(path) for path in paths if path and Path(path).is_dir()]
+    inside = tuple(f"{real_path(folder)}{os.sep}" for folder in folders)
+    # Compared as they are written: a source need not be a path, as it has no control characters.
+    there = {real_path(file) for folder in folders for file in walk_files(folder)}
+    return {
+        source: f"has gone, and its document is still here: `fabula remove {identifier}`"
+        for identifier, source in documents
+        if source.startswith(inside)
+        and there.isdisjoint((source, *map(str, Path(source).parents)))
+        and not Path(source).exists()
+    }
+
+
+def _find(path: str | Path, options: _Options) -> tuple[dict[str, DocumentSource], dict[str, str]]:
     """The documents at a path, by their real paths, and the names of files that can't be read."""
     name = printable(path)
     try:
         if not name:
             raise LoadError("An empty name is not a file: give a file or a folder.")
         if name == STANDARD_INPUT:
-            return _read_input(options), []
+            return _read_input(options), {}
         if "://" in name:
-            return _address(name, options), []
+            return _address(name, options), {}
         files, others = find([Path(path)])
     except LoadError as error:
-        return _failure(name, error), []
+        return _failure(name, error), {}
     by_place: dict[str, DocumentSource] = {}
-    skipped = [printable(other) for other in others]
-    if not files:
+    skipped = dict.fromkeys(map(printable, others), "")
+    if Path(path).is_dir() and files != [Path(path)]:
+        books = sort_folder(Path(path), files, options.max_bytes, as_one=options.as_one)
+        files = books.files
+        skipped |= {printable(file): why for file, why in books.left_out.items()}
+        for book in books.manuscripts:
+            content = partial(book.open, options.collection, options.max_bytes)
+            by_place[real_path(book.folder)] = DocumentSource.of_file(
+                printable(book.folder), content
+            )
+    if not files and not by_place:
         nothing = LoadError(f"{name} has no file that Fabula reads: {readable_suffixes()}.")
         return _failure(name, nothing), skipped
     for file in files:
         if is_zip(file):
-            books, beside = _books(file, options)
-            by_place |= books
-            skipped += beside
+            packed, beside = _books(file, options)
+            by_place |= packed
+            skipped |= dict.fromkeys(beside, "")
         else:
             content = partial(open_document, file, options.collection, options.max_bytes)
             by_place[os.path.realpath(file)] = DocumentSource.of_file(printable(file), content)

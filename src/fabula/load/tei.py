@@ -9,12 +9,12 @@ from dataclasses import replace
 from itertools import pairwise
 from xml.etree.ElementTree import Element
 
-from fabula.load import tei_header, tei_words
+from fabula.load import tei_header, tei_letters, tei_words
 from fabula.load.blocks import Block, Draft
 from fabula.load.chapters import is_chapter_line, numeral_line
 from fabula.load.clean import one_line
 from fabula.load.headings import confirm
-from fabula.load.locators import line_mark, page_mark
+from fabula.load.locators import SPEAKER_MARK, line_mark, page_mark
 from fabula.load.markup import BREAK, Kind, TextRules, attribute, elements, local_name, read_blocks
 from fabula.load.wrap import rejoin
 
@@ -29,12 +29,14 @@ _LEFT_OUT = {
     "gap": "editors' descriptions of gaps",
     "graphic": "",
     "listApp": "alternative readings",
+    "listWit": "lists of witnesses",
     "rt": "readings above words",
     "sourceDoc": "transcriptions of pages",
     "standOff": "",
     "surplus": "superfluous passages",
     "teiHeader": "",
     "wit": "",
+    "witList": "lists of witnesses",
 }
 """Elements without text of the book, and what theirs is called; `fw` are what a printer adds."""
 _PRINTERS = {
@@ -99,6 +101,14 @@ _NUMBERED = frozenset(
 _BETWEEN_HEADS = frozenset(("cb", "fw", "lb", "milestone", "pb"))
 """What may stand between the number and the title of a division."""
 _PAGE_PREFIX = re.compile(r"(?:pp?|pag|page|seite|s)\b[. ]*(?=\w)|[\[\](){}]", re.IGNORECASE)
+_PAGE_MARK, _LINE_MARK = (make("#").replace("#", r"[^\n]+?") for make in (page_mark, line_mark))
+_OVER_PAGE = re.compile(
+    rf"([-¬\u00ad\u2010\u2e17])((?:[ \t{BREAK}]|{_LINE_MARK})*"
+    rf"{_PAGE_MARK}(?:[ \t{BREAK}]|{_LINE_MARK})*)(\w+)"
+)
+"""A word over the end of a page: its hyphen, the marks of the page and line, and its second part.
+
+The marks are put behind the word, as those of a page that begins with the next one."""
 _MAX_LINE_GAP = 25
 """Editions number each fifth or tenth line, or each that begins a page."""
 
@@ -124,7 +134,11 @@ def draft(root: Element, source: str = "") -> Draft:
         published=header.published,
         edition=header.edition,
         left_out=dict(left_out + edition.removed),
-        warnings=tuple(_not_included(source, href) for href in dict.fromkeys(included)),
+        warnings=(
+            *(_not_included(source, href) for href in dict.fromkeys(included)),
+            *([f"{source} {edition.unread}."] if edition.unread else []),
+        ),
+        metadata=header.metadata,
     )
 
 
@@ -158,6 +172,9 @@ def _not_included(source: str, href: str) -> str:
 
 def _rejoin(text_blocks: Sequence[Block]) -> Iterator[Block]:
     """The blocks without the printed page's line breaks in prose; those of verse stay."""
+    text_blocks = [
+        replace(block, text=_OVER_PAGE.sub(rf"\1{BREAK}\3\2", block.text)) for block in text_blocks
+    ]
     broken = [line for block in text_blocks for line in block.text.split("\n") if BREAK in line]
     rejoined = rejoin([line.replace(BREAK, "\n") for line in broken])
     by_line = dict(zip(broken, rejoined, strict=True))
@@ -176,10 +193,12 @@ class _Edition:
     """What has to be known of a whole edition before its text is read.
 
     Attributes:
+        unread: How many letters and words could not be read, as the end of a sentence; '' for none.
         removed: The characters that were removed from the tree, by what they are.
     """
 
     def __init__(self, root: Element) -> None:
+        self.unread = tei_letters.mend_words(root)
         tei_words.join_words(root)
         _join_heads(root)
         self.removed: Counter[str] = Counter()
@@ -223,6 +242,8 @@ class _Edition:
         label = element.get("n", "")
         if name == "pb":
             return _page(label)
+        if name == "speaker":
+            return SPEAKER_MARK
         if name == "fw" and not self._counts_pages and element.get("type") in ("pageNum", "pageno"):
             return _page("".join(element.itertext()))
         if name == "milestone" and element.get("unit") in ("page", "folio"):

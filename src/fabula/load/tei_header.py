@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
+from fabula.load.author_names import read_author
 from fabula.load.clean import one_line
 from fabula.load.markup import elements, local_name
+from fabula.text.metadata import Metadata, Value, state_metadata
 
 _NO_NAME = frozenset(
     [
@@ -73,13 +75,25 @@ class Header(NamedTuple):
     author: str
     published: str
     edition: str
+    metadata: Metadata
 
 
 def read(root: Element) -> Header:
     """Return what the header of a book, or of a corpus, says."""
     header = next(elements(root, "teiHeader"), root)
     source = next(elements(header, "sourceDesc"), None)
-    return Header(title(root), _authors(header), _find_date(root, header, source), _edition(source))
+    date = _find_date(root, header, source)
+    return Header(title(root), _authors(header), date, _edition(source), _keywords(header))
+
+
+def _keywords(header: Element) -> dict[str, Value]:
+    """The keywords of a text by their types, and its description by the kinds of ELTeC."""
+    found: dict[str, list[str]] = {}
+    for term in header.iterfind(".//{*}textClass/{*}keywords//{*}term"):
+        found.setdefault(term.get("type", "") or "keywords", []).append(_text(term))
+    for described in header.iterfind(".//{*}textDesc/*[@key]"):
+        found.setdefault(local_name(described), []).append(described.get("key", ""))
+    return state_metadata(found)
 
 
 def title(root: Element) -> str:
@@ -118,7 +132,7 @@ def _name(author: Element) -> str:
     if parts and not "".join(own_text).strip():
         parts.sort(key=lambda part: _NAME_ORDER[local_name(part)])
         return " ".join(filter(None, map(_text, parts)))
-    return _text(person).strip(" ,;")
+    return read_author(_text(person).strip(" ,;"))
 
 
 def _text(element: Element) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from fabula.load import aozora, gutenberg
+from fabula.load import aozora, gutenberg, screenplays, subtitles, transcripts
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import count_markers, prose, tidy
 from fabula.load.encoding import decode_text
 from fabula.load.front_matter import split_front_matter
 from fabula.load.headings import confirm, join_title, mark
 from fabula.load.library_pages import books_warning
+from fabula.load.margins import mark_margin_numbers
 
 
 def read(data: bytes, source: str, limit: int = 0) -> Draft:
@@ -25,9 +26,17 @@ def plain(text: str) -> Draft:
     """Return the draft of a text.
 
     YAML, or a first block of `Title:`, `Author:` and `Language:` lines, becomes the metadata. A
-    text in the notation of Aozora Bunko is read as it is printed.
+    text in the notation of Aozora Bunko is read as it is printed. Screenplays, subtitles and
+    transcripts are recognised by what is in them.
     """
-    book = gutenberg.strip_library_text(tidy(text))
+    text = tidy(text)
+    if subtitles.is_subtitles(text):
+        return subtitles.draft_cues(text)
+    if screenplays.is_screenplay(text):
+        return screenplays.draft_fountain(text)
+    if transcript := transcripts.draft_transcript(text):
+        return transcript
+    book = gutenberg.strip_library_text(text)
     front = split_front_matter(book.text)
     left_out = Counter(book.left_out) + Counter({"front matter": front.left_out})
     body, title, author = front.text, book.title, book.author
@@ -35,6 +44,7 @@ def plain(text: str) -> Draft:
         printed = aozora.strip_notation(body)
         body, title, author = printed.text, title or printed.title, author or printed.author
         left_out.update(printed.left_out)
+    body, left_out["line numbers"] = mark_margin_numbers(body)
     left_out["illustration marks"] += count_markers(body)
     title = front.fields.get("title", title)
     paragraphs = prose(body)
@@ -47,6 +57,7 @@ def plain(text: str) -> Draft:
         edition=front.fields.get("edition", book.edition),
         left_out=+left_out,
         warnings=tuple(filter(None, [books_warning(book.books)])),
+        metadata=front.others,
     )
 
 

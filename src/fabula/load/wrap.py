@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from fabula.load.hyphens import Hyphens, ends_divided
-from fabula.load.locators import page_mark
+from fabula.load.locators import page_mark, without_marks
 from fabula.text.speakers import is_speaker
 
 _MAX_WRAP_WIDTH = 120
@@ -330,7 +330,7 @@ def _is_prose(block: Sequence[str], style: _LineStyle, indented: bool) -> bool:
 
 
 def _starts_capital(line: str) -> bool:
-    return line.lstrip(_OPENING)[:1].isupper()
+    return without_marks(line).lstrip(_OPENING)[:1].isupper()
 
 
 def _indent(line: str) -> int:
@@ -339,7 +339,10 @@ def _indent(line: str) -> int:
 
 def _width(line: str) -> int:
     """The columns of a line: Chinese, Japanese and Korean characters have two."""
-    return len(line) if line.isascii() else len(line) + len(_WIDE_CHARACTER.findall(line))
+    if line.isascii():
+        return len(line)
+    printed = without_marks(line)
+    return len(printed) + len(_WIDE_CHARACTER.findall(printed))
 
 
 def _join_lines(lines: Sequence[str], style: _LineStyle) -> str:

@@ -1,13 +1,14 @@
-"""Read books in XML: TEI, FictionBook or XHTML, by the name of the root element."""
+"""Read XML: TEI, FictionBook, XHTML, Final Draft or TTML, by the name of the root element."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
-from fabula.load import fb2, html, includes, tei, xinclude
+from fabula.load import fb2, html, includes, screenplays, subtitles, tei, xinclude
 from fabula.load.archive import Archive
 from fabula.load.blocks import Draft
 from fabula.load.markup import elements, local_name
@@ -15,6 +16,12 @@ from fabula.load.xml_tree import parse
 
 _ZIP = b"PK\x03\x04"
 _SUFFIXES = (".fb2", ".tei", ".xml")
+_DRAFTS: dict[str, Callable[[Element], Draft]] = {
+    "FictionBook": fb2.draft,
+    "FinalDraft": screenplays.draft_final_draft,
+    "tt": subtitles.draft_timed_text,
+}
+"""The readers of formats besides TEI and XHTML, by their root elements."""
 
 
 def read(data: bytes, source: str, limit: int = 0) -> Draft:
@@ -37,14 +44,14 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
 
 def _draft(root: Element, data: bytes, source: str) -> Draft:
     book = root
-    if local_name(root) not in (*tei.ROOTS, "FictionBook", "html"):
+    if local_name(root) not in (*tei.ROOTS, *_DRAFTS, "html"):
         # Some libraries put their own element around the book.
         book = next((e for name in (*tei.ROOTS, "FictionBook") for e in elements(root, name)), root)
     name = local_name(book)
     if name in tei.ROOTS:
         return tei.draft(book, source)
-    if name == "FictionBook":
-        return fb2.draft(book)
+    if name in _DRAFTS:
+        return _DRAFTS[name](book)
     if name == "html":
         return html.read(data, source)
     raise LoadError(

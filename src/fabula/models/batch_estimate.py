@@ -7,7 +7,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fabula.models import Embeddings, Prompt, Reply
 from fabula.models.batch_store import MAX_FILE_BYTES, MAX_LINES
+from fabula.models.batched import Line, Lines
+from fabula.models.cache import ReplyCache
+from fabula.models.roles import Models, Role
 from fabula.text import tokens
 
 
@@ -57,6 +61,10 @@ class BatchEstimate:
             self._asked[key] = _Asked(kind, model, sum(tokens.count_all(texts)), size)
             return False
 
+    def open(self, lines: Lines, cache: ReplyCache | None) -> EstimatedBatches:
+        """Return what answers the requests of a build, and counts them."""
+        return EstimatedBatches(self, lines, cache)
+
     def end_round(self) -> None:
         """Take all that was asked as answered."""
         chats = [asked for asked in self._asked.values() if asked.kind == "chat"]
@@ -72,6 +80,41 @@ class BatchEstimate:
         self.rounds += bool(files)
         self._answered |= self._asked.keys()
         self._asked = {}
+
+
+@dataclass(frozen=True, slots=True)
+class EstimatedBatches:
+    """Answers by placeholders what the cache has, or an earlier round has asked for.
+
+    Attributes:
+        counts: Counts what each round asks for.
+        lines: Makes the lines of requests.
+        cache: What is in the cache is not sent.
+    """
+
+    counts: BatchEstimate
+    lines: Lines
+    cache: ReplyCache | None
+
+    def complete(self, models: Models, role: Role, step: str, prompt: Prompt) -> Reply | None:
+        """Return the placeholder of a reply; None in the round that asks for it."""
+        model = models.model(role)
+        if not self._are_there("chat", model, [self.lines.of_prompt(model, prompt)]):
+            return None
+        return models.chat(role, step).complete(prompt)
+
+    def embed(self, models: Models, texts: Sequence[str]) -> Embeddings | None:
+        """Return placeholders of vectors; None in the round that asks for some of them."""
+        model = self.lines.embedder
+        lines = [self.lines.of_text(text) for text in texts] if model else []
+        there = self._are_there("embeddings", model, lines)
+        return models.embedder.embed(texts, "passage") if there else None
+
+    def _are_there(self, kind: str, model: str, lines: Sequence[Line]) -> bool:
+        cached = self.cache.find([line.key for line in lines]) if self.cache else {}
+        ask = self.counts.ask
+        asked = [ask(line.key, kind, model, line.texts) for line in lines if line.key not in cached]
+        return all(asked)
 
 
 def _count_files(calls: Sequence[_Asked]) -> int:

@@ -136,7 +136,7 @@ class BatchRounds:
             }
             self._awaited = {*flying.values()}
             direct = self._choose_direct(new)
-            self._awaited |= {*store.plan(new - direct)}
+            self._awaited |= {*store.plan(new - direct, self._max_lines)}
             self._advance(self._awaited)
         self._tell()
         return bool(direct)
@@ -266,8 +266,7 @@ class BatchRounds:
     def _take_on(self, row: BatchRow) -> None:
         """Do all steps of a batch that can be done now."""
         if row.state == "new":
-            limit = self.calls.store.max_lines(row.endpoint, row.model)
-            if limit is not None and self._is_busy(row):
+            if self._max_lines(row.model) is not None and self._is_busy(row):
                 # The endpoint holds only so much of a model at once: one after the other.
                 return
             self._upload(row)
@@ -444,11 +443,13 @@ class BatchRounds:
 
     def _allow_more(self, row: BatchRow) -> None:
         """Try larger batches after one of the largest size: others may fill the queue no more."""
-        store = self.calls.store
-        limit = store.max_lines(row.endpoint, row.model)
+        limit = self._max_lines(row.model)
         if limit is not None and row.lines >= limit:
-            more = limit * 2
-            store.limit_lines(row.endpoint, row.model, more if more < MAX_LINES else None)
+            more = limit * 2 if limit * 2 < MAX_LINES else None
+            self.calls.endpoint.behaviour.limit_lines(row.model, more)
+
+    def _max_lines(self, model: str) -> int | None:
+        return self.calls.endpoint.behaviour.of(model).batch_lines
 
     def _read_lines(
         self, row: BatchRow, ids: Collection[str], lines: Sequence[dict[str, Any]]
@@ -570,10 +571,10 @@ class BatchRounds:
             "A batch of %d calls to %s was refused as too large: it is sent in parts. %s",
             *(row.lines, row.model, why),
         )
-        store.limit_lines(row.endpoint, row.model, limit)
+        self.calls.endpoint.behaviour.limit_lines(row.model, limit)
         ids = store.ids(row.number)
         store.receive(row.number, {}, (), status="failed", note=why)
-        numbers = store.plan(ids)
+        numbers = store.plan(ids, self._max_lines)
         if row.number in self._awaited:
             self._awaited |= {*numbers}
         for number in numbers:

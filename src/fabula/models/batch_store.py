@@ -52,10 +52,6 @@ CREATE TABLE IF NOT EXISTS batch (
     done INTEGER NOT NULL DEFAULT 0, failed INTEGER NOT NULL DEFAULT 0,
     note TEXT NOT NULL DEFAULT '', created REAL NOT NULL, updated REAL NOT NULL
 );
-CREATE TABLE IF NOT EXISTS model (
-    endpoint TEXT NOT NULL, model TEXT NOT NULL, max_lines INTEGER,
-    PRIMARY KEY (endpoint, model)
-);
 """
 
 Result = TypeVar("Result")
@@ -312,11 +308,14 @@ class BatchStore:
 
     # Batches
 
-    def plan(self, ids: Collection[str]) -> list[int]:
+    def plan(
+        self, ids: Collection[str], max_lines: Callable[[str], int | None] = lambda model: None
+    ) -> list[int]:
         """Put calls into new batches: one model and one path each, none of them too large.
 
         All of it is written at once, before anything is uploaded: from then on no other process
-        puts these calls into a batch of its own.
+        puts these calls into a batch of its own. `max_lines` returns the most calls of a batch of a
+        model, where its endpoint is known to take fewer than MAX_LINES.
 
         Returns:
             The numbers of the batches.
@@ -329,14 +328,8 @@ class BatchStore:
                 " AND answer IS NULL AND id IN (SELECT id FROM temp.chosen)"
                 " ORDER BY endpoint, path, model, id"
             ).fetchall()
-            limits = {
-                (endpoint, model): limit
-                for endpoint, model, limit in connection.execute(
-                    "SELECT endpoint, model, max_lines FROM model WHERE max_lines IS NOT NULL"
-                )
-            }
             numbers: list[int] = []
-            for part in _split(rows, limits):
+            for part in _split(rows, max_lines):
                 endpoint, path, model = part[0][:3]
                 now = time.time()
                 cursor = connection.execute(
@@ -448,23 +441,6 @@ class BatchStore:
 
         self._do(receive, durable=True)
 
-    # What was learned of models
-
-    def limit_lines(self, endpoint: str, model: str, lines: int | None) -> None:
-        """Remember how many calls a batch of a model may have at most; None: any number."""
-        self._write(
-            "INSERT INTO model (endpoint, model, max_lines) VALUES (?, ?, ?)"
-            " ON CONFLICT (endpoint, model) DO UPDATE SET max_lines = excluded.max_lines",
-            [(endpoint, model, lines and max(1, lines))],
-        )
-
-    def max_lines(self, endpoint: str, model: str) -> int | None:
-        """Return the most calls of a batch of a model; None if the endpoint's usual limit holds."""
-        row = self._one(
-            "SELECT max_lines FROM model WHERE endpoint = ? AND model = ?", endpoint, model
-        )
-        return row[0] if row else None
-
     def sweep(self) -> None:
         """Delete what is older than `KEEP_SECONDS` and waits for nothing."""
         if not self.exists:
@@ -472,6 +448,12 @@ class BatchStore:
         before = time.time() - KEEP_SECONDS
         self._write("DELETE FROM call WHERE batch IS NULL AND at < ?", [(before,)])
         self._write("DELETE FROM batch WHERE state = 'done' AND updated < ?", [(before,)])
+
+    def shrink(self) -> None:
+        """Give the space of what was deleted back to the disk; what is under way stays."""
+        if self.exists:
+            with self._lock:
+                self._connect().execute("VACUUM")
 
     # The file
 
@@ -534,13 +516,13 @@ def _choose(connection: sqlite3.Connection, ids: Iterable[str]) -> None:
 
 
 def _split(
-    rows: Sequence[tuple[Any, ...]], limits: Mapping[tuple[str, str], int]
+    rows: Sequence[tuple[Any, ...]], max_lines: Callable[[str], int | None]
 ) -> Iterator[list[tuple[Any, ...]]]:
     """Yield the calls of each batch: of one endpoint, path and model, within the limits."""
     part: list[tuple[Any, ...]] = []
     size = 0
     for row in rows:
-        most = min(MAX_LINES, limits.get((row[0], row[2]), MAX_LINES))
+        most = min(MAX_LINES, max_lines(row[2]) or MAX_LINES)
         is_full = len(part) >= most or size + row[4] > MAX_FILE_BYTES
         if part and (row[:3] != part[0][:3] or is_full):
             yield part

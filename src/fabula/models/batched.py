@@ -1,6 +1,6 @@
 """Models whose replies come by batches: a call that no batch has answered is collected, not made.
 
-It is answered by `ReplyPending`, and made again when batches have ended. A build that another
+What it answers is None then, and it is asked again when batches have ended. A build that another
 process had begun asks from its start, and is answered from the file of batches.
 """
 
@@ -9,19 +9,19 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from fabula.errors import BadReply, BudgetSpent, ReplyPending
-from fabula.models import Chat, Embedder, Embeddings, Prompt, Reply, TextKind
+from fabula.errors import BadReply, BudgetSpent
+from fabula.models import Embedder, Embeddings, Prompt, Reply, TextKind
 from fabula.models.batch_store import BatchAnswer, BatchStore, CollectedCall
 from fabula.models.budget import Budgets
 from fabula.models.cache import ReplyCache, chat_key, embedding_key
-from fabula.models.counted import CountedChat, UsageCounter
+from fabula.models.counted import EMBEDDINGS, CountedChat, Meter, UsageCounter
 from fabula.models.endpoint.call import Body, ModelCall
 from fabula.models.endpoint.endpoint import Endpoint
 from fabula.models.endpoint.errors import NamedModel
@@ -30,19 +30,74 @@ from fabula.models.endpoint.openai import CHAT_PATH, OpenAIChat, OpenAIEmbedder
 from fabula.models.endpoint.parameters import Parameters
 from fabula.models.endpoint.payload import Json
 from fabula.models.purpose import Purpose
+from fabula.models.roles import Models, Role
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.text import tokens
-
-if TYPE_CHECKING:
-    from fabula.text.document import Vector
+from fabula.text.document import Vector
 
 MAX_BATCH_TRIES = 4
 """How many batches may bring no answer to a call before the call fails."""
 Answer = TypeVar("Answer")
 
 
-class _Missing(ReplyPending):
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A call as a line of a batch: a prompt, or one text to embed.
+
+    Attributes:
+        id: Its `custom_id`.
+        key: The key of its answer in the response cache.
+        texts: What it sends.
+    """
+
+    id: str
+    key: bytes
+    texts: tuple[str, ...]
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens it sends."""
+        return sum(tokens.count_all(self.texts))
+
+
+def _know_no_kind(kind: TextKind) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Makes the lines of what builds ask.
+
+    Attributes:
+        address: The endpoint's checked URL, a part of the cache's keys.
+        embedder: The embedding model; '' where it is not the endpoint's, so that no batch has it.
+        prefix: What is put before a text that is embedded.
+        key_kind: What the cache's key of a text has of its kind.
+    """
+
+    address: str
+    embedder: str
+    prefix: str = ""
+    key_kind: Callable[[TextKind], str] = _know_no_kind
+
+    def of_prompt(self, model: str, prompt: Prompt) -> Line:
+        """Return the line of a prompt; a corrected one has an id of its own."""
+        key, correction = chat_key(self.address, model, prompt), prompt.correction
+        id = key.hex()
+        if correction:
+            id = hashlib.sha256(key + correction.encode("utf-8", "surrogatepass")).hexdigest()
+        return Line(id, key, (prompt.system, prompt.user, correction))
+
+    def of_text(self, text: str) -> Line:
+        """Return the line of a text: the same whatever texts are embedded beside it."""
+        sent = self.prefix + text
+        make_key = partial(embedding_key, self.address, self.embedder, sent)
+        # That a model wants to know the kind may be learned while the line is in a batch.
+        return Line(make_key().hex(), make_key(self.key_kind("passage")), (sent,))
+
+
+class _Missing(Exception):
     """No batch has answered this call."""
 
     def __init__(self, call: CollectedCall, body: Body, role: NamedModel) -> None:
@@ -52,32 +107,37 @@ class _Missing(ReplyPending):
 
 @dataclass(frozen=True)
 class BatchCalls:
-    """What the calls of one build are answered from, and where those without an answer go.
+    """Answers the requests of one build from batches, and collects what has no answer.
+
+    Replies of batches come first, then the response cache: until the graph that they are for is
+    written, they count as paid by this build, however often it is repeated.
 
     Attributes:
         store: The file of batches.
         endpoint: The endpoint that the batches are sent to.
         cache: The response cache, which has what earlier runs paid for.
-        address: The endpoint's checked URL, a part of the cache's keys.
+        lines: Makes the lines of requests.
+        setting: Returns the setting that names the model of a role, for error messages.
         budgets: What may be spent.
         counter: Counts each reply once, when it is first used.
         stop: Ends the waiting.
+        owner: Whose budget the calls are of; '' for nobody's.
         used: The ids of the calls that were answered by batches.
         pending: The ids of the calls that are not answered yet.
-        owner: Whose budget the calls are of; '' for nobody's.
         direct: The ids of the calls that are made now, as they are too few to wait for.
     """
 
     store: BatchStore
     endpoint: Endpoint
     cache: ReplyCache
-    address: str
+    lines: Lines
+    setting: Callable[[Role], str]
     budgets: Budgets = field(default_factory=Budgets)
     counter: UsageCounter | None = None
     stop: Stop = field(default_factory=Stop)
+    owner: str = ""
     used: set[str] = field(default_factory=set)
     pending: set[str] = field(default_factory=set)
-    owner: str = ""
     direct: set[str] = field(default_factory=set)
     refusals: list[BudgetSpent] = field(default_factory=list)
     """Why no more calls were collected; empty while the budget allows them."""
@@ -86,12 +146,22 @@ class BatchCalls:
     """
     abandoned: set[str] = field(default_factory=set)
     """The ids of the calls that too many batches have brought no answer to."""
+    embedded: set[str] = field(default_factory=set)
+    """The texts that this build has embedded directly, and paid for."""
+    cut: dict[str, int] = field(default_factory=dict)
+    """The texts of which only the beginning was embedded, with how many tokens that has."""
     _probing: threading.Lock = field(default_factory=threading.Lock)
     _using: threading.Lock = field(default_factory=threading.Lock)
 
     def for_build(self) -> BatchCalls:
         """Return the same for one build, with sets of its own."""
-        return replace(self, used=set(), pending=set(), refusals=[], abandoned=set())
+        new = replace(self, used=set(), pending=set(), refusals=[], abandoned=set())
+        return replace(new, embedded=set(), cut={})
+
+    def restart(self) -> None:
+        """Count the same replies once more, for a build that begins again."""
+        self.used.clear()
+        self.embedded.clear()
 
     def settle(self) -> None:
         """Forget the calls of a build that has ended.
@@ -177,6 +247,150 @@ class BatchCalls:
             if self.counter is not None:
                 self.counter.add(step, Usage.of_model(model, usage))
 
+    # What a build asks
+
+    def complete(self, models: Models, role: Role, step: str, prompt: Prompt) -> Reply | None:
+        """Return the reply to a prompt; None if a batch is to bring it.
+
+        Args:
+            models: They make a call that is not waited for; their meter counts it.
+            role: The role of the chat model.
+            step: What the call is counted to.
+            prompt: What is asked.
+        """
+        model, chat = models.model(role), models.chat(role, step)
+        line = self.lines.of_prompt(model, prompt)
+        with self.cache.lock([line.key], self.stop):
+            try:
+                return self._read_reply(models, role, step, prompt, BatchedEndpoint(self, line))
+            except _Missing as error:
+                missing = error
+            is_known = self.cache.reply(line.key) is not None
+        if is_known or self.take_direct([missing]):
+            return chat.complete(prompt)
+        reply = self.probe(model, partial(chat.complete, prompt))
+        if reply is None:
+            self.collect(missing)
+        return reply
+
+    def _read_reply(
+        self, models: Models, role: Role, step: str, prompt: Prompt, endpoint: BatchedEndpoint
+    ) -> Reply:
+        """Return the reply that batches have brought; it is counted, and saved in the cache."""
+        model, key = models.model(role), endpoint.line.key
+        reader = OpenAIChat(endpoint, model, self.setting(role), Purpose(stop=self.stop))
+        counted = CountedChat(reader, models.meter, step, model)
+        try:
+            # Half the price holds for all tokens, whether the endpoint had them cached or not.
+            reply = replace(reader.complete(prompt), batched=True, cached_tokens=0)
+        finally:
+            is_first = self.use(endpoint.used)
+        # Asked twice in one build, it is paid for once, as with the response cache.
+        counted.count(prompt, reply.text, reply if is_first else replace(reply, cached=True))
+        sent = reply.prompt_tokens or endpoint.line.tokens
+        received = reply.completion_tokens or tokens.count(reply.text)
+        self.charge(endpoint.used[-1], step, model, Usage(1, sent, received).batched)
+        if not reply.incomplete and self.cache.reply(key) is None:
+            self.cache.save_reply(key, model, replace(reply, text="") if reply.problem else reply)
+        return reply
+
+    def embed(self, models: Models, texts: Sequence[str]) -> Embeddings | None:
+        """Return one vector for each text; None if batches are to bring some of them.
+
+        Each text is a line of its own, so that it is the same whatever texts are beside it.
+        """
+        model = self.lines.embedder
+        if not model:
+            return models.embedder.embed(texts, "passage")
+        lines = {text: self.lines.of_text(text) for text in texts}
+        keys = {text: line.key for text, line in lines.items()}
+        with self.cache.lock([*keys.values()], self.stop):
+            read, missing = self._read_vectors(lines)
+            cached = self.cache.vectors([*keys.values()])
+            new = {keys[text]: answer.vectors[0] for text, (answer, _) in read.items()}
+            if len({row.shape for row in (*cached.values(), *new.values())}) > 1:
+                # The name stood for another model before: the cached vectors are of no use.
+                cached = {}
+            self.cache.save_vectors(
+                model, {key: row for key, row in new.items() if key not in cached}
+            )
+        missing = {text: why for text, why in missing.items() if keys[text] not in cached}
+        direct = self._embed_now(models.embedder, missing)
+        for why in missing.values():
+            self.collect(why)
+        rows = {**cached, **new, **{keys[text]: row for text, row in direct.items()}}
+        if missing or len({row.shape for row in rows.values()}) > 1:
+            # Where it has vectors of two models, the cache has those of both now, and asks for all.
+            return None
+        usage = self._count_vectors(models.meter, lines, read)
+        return Embeddings(
+            np.stack([rows[keys[text]] for text in texts]),
+            usage.prompt_tokens,
+            cached=not (read or direct),
+            cut={text: kept for text, kept in self.cut.items() if text in keys},
+        )
+
+    def _read_vectors(
+        self, lines: Mapping[str, Line]
+    ) -> tuple[dict[str, tuple[Embeddings, BatchedEndpoint]], dict[str, _Missing]]:
+        """Return what batches have brought, by text, and why the others have no answer."""
+        read: dict[str, tuple[Embeddings, BatchedEndpoint]] = {}
+        missing: dict[str, _Missing] = {}
+        for text, line in lines.items():
+            endpoint = BatchedEndpoint(self, line)
+            embedder = OpenAIEmbedder(endpoint, self.lines.embedder, 1, Purpose(stop=self.stop))
+            try:
+                answer = embedder.embed(line.texts)
+            except _Missing as error:
+                missing[text] = error
+            except BadReply:
+                self.use(endpoint.used)
+                raise
+            else:
+                read[text] = answer, endpoint
+                self.cut.update(dict.fromkeys([text] * len(answer.cut), *answer.cut.values()))
+        return read, missing
+
+    def _embed_now(self, embedder: Embedder, missing: dict[str, _Missing]) -> dict[str, Vector]:
+        """Embed those of the missing texts that are not waited for; they are missing no more."""
+        now = self.take_direct(missing.values())
+        texts = [text for text, why in missing.items() if why.call.id in now]
+        answer: Embeddings | None = None
+        if texts:
+            answer = embedder.embed(texts, "passage")
+        elif missing:
+            texts = [*missing][:1]
+            answer = self.probe(self.lines.embedder, partial(embedder.embed, texts, "passage"))
+        if answer is None:
+            return {}
+        for text in texts:
+            del missing[text]
+        self.embedded.update(texts)
+        self.cut.update(answer.cut)
+        return dict(zip(texts, answer.vectors, strict=True))
+
+    def _count_vectors(
+        self,
+        meter: Meter,
+        lines: Mapping[str, Line],
+        read: Mapping[str, tuple[Embeddings, BatchedEndpoint]],
+    ) -> Usage:
+        """Count texts, all of which have vectors now, as one call; return what batches' cost."""
+        model, usage = self.lines.embedder, Usage()
+        for text, (answer, endpoint) in read.items():
+            sent = answer.tokens or lines[text].tokens
+            paid = Usage(1, sent).batched
+            self.charge(endpoint.used[-1], EMBEDDINGS, model, paid)
+            usage += paid if self.use(endpoint.used) else Usage(saved_prompt_tokens=sent)
+        if read:
+            usage = replace(usage, calls=int(usage.prompt_tokens > 0))
+            meter.add(EMBEDDINGS, Usage.of_model(model, usage))
+        saved = [line.tokens for text, line in lines.items() if text not in {*read, *self.embedded}]
+        if saved:
+            count = Usage(saved=int(not read), saved_prompt_tokens=sum(saved))
+            meter.add(EMBEDDINGS, Usage.of_model(model, count))
+        return usage
+
 
 class BatchedEndpoint:
     """Answers the calls that one prompt or text makes: `fabula.models.endpoint.call.CallsModels`.
@@ -184,8 +398,8 @@ class BatchedEndpoint:
     It stands in the place of an endpoint, so that a reply is read as one of a live call is.
     """
 
-    def __init__(self, calls: BatchCalls, id: str, tokens: int) -> None:
-        self._calls, self._first_id, self._tokens = calls, id, tokens
+    def __init__(self, calls: BatchCalls, line: Line) -> None:
+        self._calls, self.line = calls, line
         self._asked = 0
         self._thinks = False
         self.used: list[str] = []
@@ -205,7 +419,7 @@ class BatchedEndpoint:
         """Return the answer that a batch has brought.
 
         Raises:
-            ReplyPending: None has yet.
+            _Missing: None has yet.
             BadReply: The endpoint refused this call, or several batches brought no answer.
         """
         role, body = call.role, call.body
@@ -217,7 +431,7 @@ class BatchedEndpoint:
                 # Not forgotten before the build ends: its next round would begin to try anew.
                 self._calls.abandoned.add(id)
                 raise BadReply(f"{tried} batches of {self.url} brought no reply of {role.model}.")
-            collected = CollectedCall(id, call.path, role.model, {}, self._tokens, self._thinks)
+            collected = CollectedCall(id, call.path, role.model, {}, self.line.tokens, self._thinks)
             raise _Missing(collected, body, role)
         return self._read(id, answer, role, body)
 
@@ -225,9 +439,9 @@ class BatchedEndpoint:
         """Return the id of the next call: that of the prompt, or of a further try of it."""
         self._asked += 1
         if self._asked == 1:
-            return self._first_id
+            return self.line.id
         # Without the parameters that the model accepts: another process may know less of them.
-        plain = json.dumps([self._first_id, self._asked, self._thinks, body(Parameters())])
+        plain = json.dumps([self.line.id, self._asked, self._thinks, body(Parameters())])
         return hashlib.sha256(plain.encode()).hexdigest()
 
     def _read(self, id: str, answer: BatchAnswer, role: NamedModel, body: Body) -> Json:
@@ -252,237 +466,3 @@ class BatchedEndpoint:
         self._thinks = True
         self._calls.endpoint.allow_thinking(role, used)
         return True
-
-
-class DirectCounter:
-    """Counts the calls of a build by batches that are made directly, for the build and the run."""
-
-    def __init__(self, meter: UsageCounter, counter: UsageCounter | None) -> None:
-        self._counters = [meter, *([counter] if counter else [])]
-
-    def add(self, step: str, usage: Usage) -> None:
-        """Count `usage` to `step`."""
-        for counter in self._counters:
-            counter.add(step, usage)
-
-
-class BatchedChat:
-    """A chat that answers from batches, and else from the response cache; it collects the rest.
-
-    Replies of batches come first: until the graph that they are for is written, they count as paid
-    by this build, however often it is repeated.
-    """
-
-    def __init__(
-        self,
-        calls: BatchCalls,
-        meter: UsageCounter,
-        step: str,
-        model: str,
-        setting: str,
-        direct: Chat,
-    ) -> None:
-        """Answer for a model.
-
-        Args:
-            calls: Where answers are, and where calls are collected.
-            meter: Counts the calls of the build.
-            step: What they are counted to.
-            model: The model's name.
-            setting: The setting that names it, for error messages.
-            direct: Makes those calls that are made at once.
-        """
-        self._calls, self._meter, self._step = calls, meter, step
-        self._model, self._setting, self._direct = model, setting, direct
-
-    def complete(self, prompt: Prompt) -> Reply:
-        """Return the reply.
-
-        Raises:
-            ReplyPending: It comes by a batch.
-        """
-        calls = self._calls
-        key = chat_key(calls.address, self._model, prompt)
-        with calls.cache.lock([key], calls.stop):
-            try:
-                return self._reply(key, prompt)
-            except _Missing as error:
-                missing = error
-            if (cached := calls.cache.reply(key)) is not None:
-                self._count(prompt, cached)
-                return cached
-        if calls.take_direct([missing]):
-            return self._direct.complete(prompt)
-        reply = calls.probe(self._model, lambda: self._direct.complete(prompt))
-        if reply is None:
-            calls.collect(missing)
-            raise missing
-        return reply
-
-    def _reply(self, key: bytes, prompt: Prompt) -> Reply:
-        calls = self._calls
-        size = _prompt_tokens(prompt)
-        endpoint = BatchedEndpoint(calls, _prompt_id(key, prompt), size)
-        purpose = Purpose(stop=calls.stop)
-        chat = OpenAIChat(endpoint, self._model, self._setting, purpose)
-        try:
-            # Half the price holds for all tokens, whether the endpoint had them cached or not.
-            reply = replace(chat.complete(prompt), batched=True, cached_tokens=0)
-        finally:
-            is_first = calls.use(endpoint.used)
-        # Asked twice in one build, it is paid for once, as with the response cache.
-        counts = reply if is_first else replace(reply, cached=True)
-        counted = CountedChat(chat, self._meter, self._step, self._model)
-        counted.count(prompt, reply.text, counts)
-        sent = reply.prompt_tokens or size
-        received = reply.completion_tokens or tokens.count(reply.text)
-        usage = Usage(1, sent, received).batched
-        calls.charge(endpoint.used[-1], self._step, self._model, usage)
-        if not reply.incomplete and calls.cache.reply(key) is None:
-            calls.cache.save_reply(
-                key, self._model, replace(reply, text="") if reply.problem else reply
-            )
-        return reply
-
-    def _count(self, prompt: Prompt, cached: Reply) -> None:
-        sent = cached.prompt_tokens or _prompt_tokens(prompt)
-        received = cached.completion_tokens or tokens.count(cached.text)
-        usage = Usage(saved=1, saved_prompt_tokens=sent, saved_completion_tokens=received)
-        self._meter.add(self._step, Usage.of_model(self._model, usage))
-
-    def stream(self, prompt: Prompt) -> Iterator[Reply]:
-        """Yield the whole reply in one piece."""
-        yield self.complete(prompt)
-
-    def reject(self, prompt: Prompt, *, forget: bool) -> None:
-        """Report an unusable reply; with `forget`, delete it from the response cache."""
-        if forget:
-            self._calls.cache.forget(chat_key(self._calls.address, self._model, prompt))
-        self._meter.add(self._step, Usage.of_model(self._model, Usage(faults=1)))
-
-
-class BatchedEmbedder:
-    """An embedder that answers from batches and the cache; each text is a line of its own.
-
-    So a text has the same line whatever texts are embedded beside it.
-    """
-
-    def __init__(
-        self,
-        calls: BatchCalls,
-        meter: UsageCounter,
-        step: str,
-        model: str,
-        batch: int,
-        direct: Embedder,
-    ) -> None:
-        self._calls, self._meter, self._step = calls, meter, step
-        self.model, self.batch, self._direct = model, batch, direct
-        self._asked: set[str] = set()
-        """The texts that were asked for directly, and are paid for."""
-        self._cut: dict[str, int] = {}
-
-    def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
-        """Return one vector for each text.
-
-        Raises:
-            ReplyPending: Some of them come by a batch.
-        """
-        calls = self._calls
-        keys = {text: embedding_key(calls.address, self.model, text) for text in texts}
-        with calls.cache.lock([*keys.values()], calls.stop):
-            read, missing = self._read(keys, kind)
-            cached = calls.cache.vectors([*keys.values()])
-            new = {keys[text]: answer.vectors[0] for text, (answer, _) in read.items()}
-            if len({row.shape for row in (*cached.values(), *new.values())}) > 1:
-                # The name stood for another model before: the cached vectors are of no use.
-                cached = {}
-            calls.cache.save_vectors(
-                self.model, {key: row for key, row in new.items() if key not in cached}
-            )
-        missing = {text: why for text, why in missing.items() if keys[text] not in cached}
-        direct = self._ask_directly(missing, keys, kind)
-        for why in missing.values():
-            calls.collect(why)
-        if missing:
-            raise next(iter(missing.values()))
-        rows = {**cached, **direct, **new}
-        if len({row.shape for row in rows.values()}) > 1:
-            raise ReplyPending  # the cache has vectors of both now, so that all are asked for
-        # Counted only now, as all texts are asked for again until none is missing; and as one call,
-        # as a call for all of them would be.
-        usage = sum((self._count(text, *each) for text, each in read.items()), Usage())
-        for answer, _ in read.values():
-            self._cut.update(answer.cut)
-        if read:
-            usage = replace(usage, calls=int(usage.prompt_tokens > 0))
-            self._meter.add(self._step, Usage.of_model(self.model, usage))
-        saved = [text for text in keys if text not in read and text not in self._asked]
-        if saved:
-            count = Usage(saved=int(not read), saved_prompt_tokens=sum(tokens.count_all(saved)))
-            self._meter.add(self._step, Usage.of_model(self.model, count))
-        return Embeddings(
-            np.stack([rows[keys[text]] for text in texts]),
-            usage.prompt_tokens,
-            cached=not (read or direct),
-            cut={text: kept for text, kept in self._cut.items() if text in keys},
-        )
-
-    def _read(
-        self, keys: dict[str, bytes], kind: TextKind
-    ) -> tuple[dict[str, tuple[Embeddings, BatchedEndpoint]], dict[str, _Missing]]:
-        """Return what batches have brought, by text, and why the others have no answer."""
-        calls = self._calls
-        read: dict[str, tuple[Embeddings, BatchedEndpoint]] = {}
-        missing: dict[str, _Missing] = {}
-        for text, key in keys.items():
-            endpoint = BatchedEndpoint(calls, key.hex(), tokens.count(text))
-            embedder = OpenAIEmbedder(endpoint, self.model, 1, Purpose(stop=calls.stop))
-            try:
-                read[text] = embedder.embed([text], kind), endpoint
-            except _Missing as error:
-                missing[text] = error
-            except BadReply:
-                calls.use(endpoint.used)
-                raise
-        return read, missing
-
-    def _ask_directly(
-        self, missing: dict[str, _Missing], keys: dict[str, bytes], kind: TextKind
-    ) -> dict[bytes, Vector]:
-        """Ask for those of the missing texts that are not waited for; return vectors by key."""
-        now = self._calls.take_direct(missing.values())
-        texts = [text for text, why in missing.items() if why.call.id in now]
-        if texts:
-            answer: Embeddings | None = self._direct.embed(texts, kind)
-        elif missing:
-            texts = [*missing][:1]
-            ask = partial(self._direct.embed, texts, kind)
-            answer = self._calls.probe(missing[texts[0]].role.model, ask)
-        if not texts or answer is None:
-            return {}
-        for text in texts:
-            del missing[text]
-        self._asked.update(texts)
-        self._cut.update(answer.cut)
-        rows = {keys[text]: row for text, row in zip(texts, answer.vectors, strict=True)}
-        self._calls.cache.save_vectors(self.model, rows)
-        return rows
-
-    def _count(self, text: str, answer: Embeddings, endpoint: BatchedEndpoint) -> Usage:
-        """Charge an answer, and return its usage, of which the build has paid for once."""
-        sent = answer.tokens or tokens.count(text)
-        usage = Usage(1, sent).batched
-        self._calls.charge(endpoint.used[-1], self._step, self.model, usage)
-        return usage if self._calls.use(endpoint.used) else Usage(saved_prompt_tokens=sent)
-
-
-def _prompt_tokens(prompt: Prompt) -> int:
-    return sum(tokens.count_all((prompt.system, prompt.user, prompt.correction)))
-
-
-def _prompt_id(key: bytes, prompt: Prompt) -> str:
-    """Return the `custom_id` of a prompt: its key in the cache, or a hash of it if corrected."""
-    if not prompt.correction:
-        return key.hex()
-    return hashlib.sha256(key + prompt.correction.encode("utf-8", "surrogatepass")).hexdigest()

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("fabula")
 FILE = "responses.sqlite"
+DAMAGED_PREFIX = "damaged-"
+"""How the name of a damaged file begins that was set aside."""
 BUSY_SECONDS = 5.0
 """How long to wait for another process that writes; a write takes milliseconds."""
 # A length that is damaged may be one of over a gigabyte, which no reply has.
@@ -322,7 +324,7 @@ class ResponseCache(ReplyCache):
         for file in self._files():
             with contextlib.suppress(FileNotFoundError):  # another process has just deleted its log
                 size += file.stat().st_size
-        damaged = tuple(sorted(self._path.parent.glob(f"damaged-*{FILE}")))
+        damaged = tuple(sorted(self._path.parent.glob(f"{DAMAGED_PREFIX}*{FILE}")))
         return CacheInfo(self._path, kinds["chat"], kinds["embedding"], models, size, damaged)
 
     def delete_older(self, days: int) -> int:
@@ -334,6 +336,30 @@ class ResponseCache(ReplyCache):
             _shrink(connection)
             return deleted
 
+        return self._write(delete, 0) if self._path.exists() else 0
+
+    def trim(self, max_bytes: float) -> int:
+        """Delete the oldest vectors, then the oldest replies, until the others take no more space.
+
+        Those of today go as well, and damaged files that were set aside. Returns how many rows.
+        """
+
+        def delete(connection: sqlite3.Connection) -> int:
+            deleted = 0
+            while _used_bytes(connection) > max_bytes:
+                slices = (
+                    connection.execute(EVICT, (kind, MAX_ROW, EVICTED_ROWS)).rowcount
+                    for kind in EVICTED_KINDS
+                )
+                if not (rows := next(filter(None, slices), 0)):
+                    break
+                deleted += rows
+            _shrink(connection)
+            return deleted
+
+        for file in self._files():
+            if file.name.startswith(DAMAGED_PREFIX):
+                file.unlink(missing_ok=True)
         return self._write(delete, 0) if self._path.exists() else 0
 
     def clear(self) -> None:
@@ -407,11 +433,8 @@ class ResponseCache(ReplyCache):
 
     def _evict(self, connection: sqlite3.Connection, limit: int) -> None:
         """Evict a slice of the oldest rows if the file is too large, those of one kind first."""
-        pages, free, page_bytes = (
-            int(connection.execute(f"PRAGMA {name}").fetchone()[0])
-            for name in ("page_count", "freelist_count", "page_size")
-        )
-        if (pages - free) * page_bytes > self._max_bytes:
+        pages, free, page_bytes = _count_pages(connection)
+        if _used_bytes(connection) > self._max_bytes:
             # The next rows take the space that becomes free.
             first = self._first_row(connection, KEPT_DAYS)
             for kind in EVICTED_KINDS:
@@ -476,7 +499,7 @@ class ResponseCache(ReplyCache):
             if not is_there:
                 return
             numbers = itertools.count(1)
-            names = (self._path.with_name(f"damaged-{number}-{FILE}") for number in numbers)
+            names = (self._path.with_name(f"{DAMAGED_PREFIX}{number}-{FILE}") for number in numbers)
             aside = next(name for name in names if not name.exists())
             # The log first: left behind alone, SQLite would replay it into the new file.
             for end in ("-wal", "-shm", ""):
@@ -551,6 +574,20 @@ def _is_whole(key: object, kind: object, model: object, data: object) -> bool:
         return is_row and isinstance(data, bytes) and bool(zlib.decompress(data))
     except zlib.error:
         return False
+
+
+def _count_pages(connection: sqlite3.Connection) -> tuple[int, int, int]:
+    """Return the number of pages, of those that are free, and the bytes of each."""
+    pages, free, page_bytes = (
+        int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+        for name in ("page_count", "freelist_count", "page_size")
+    )
+    return pages, free, page_bytes
+
+
+def _used_bytes(connection: sqlite3.Connection) -> int:
+    pages, free, page_bytes = _count_pages(connection)
+    return (pages - free) * page_bytes
 
 
 def _shrink(connection: sqlite3.Connection, pages: int = 0) -> None:

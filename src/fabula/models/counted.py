@@ -17,6 +17,8 @@ from fabula.models.usage import Usage
 from fabula.text import tokens
 
 NO_LIMIT = Budgets()
+EMBEDDINGS = "embeddings"
+"""The step that calls of embedding models are counted to."""
 
 
 class UsageCounter(Protocol):
@@ -32,7 +34,7 @@ class Meter:
 
     def __init__(self, within: UsageCounter | None = None) -> None:
         """Make an empty meter; everything it counts is also counted by `within`."""
-        self._within = within
+        self.within = within
         self._steps: dict[str, Usage] = {}
         self._lock = threading.Lock()
 
@@ -40,8 +42,8 @@ class Meter:
         """Count `usage` to `step`."""
         with self._lock:
             self._steps[step] = self._steps.get(step, Usage()) + usage
-        if self._within is not None:
-            self._within.add(step, usage)
+        if self.within is not None:
+            self.within.add(step, usage)
 
     def usage(self) -> dict[str, Usage]:
         """Return the usage so far of each step that asked a model."""
@@ -51,6 +53,18 @@ class Meter:
     def total(self) -> Usage:
         """Return the usage so far of all steps together."""
         return sum(self.usage().values(), Usage())
+
+
+class DirectCounter:
+    """Counts for a run by batches what is paid for at once; `BatchCalls` counts what they bring."""
+
+    def __init__(self, counter: UsageCounter) -> None:
+        self._counter = counter
+
+    def add(self, step: str, usage: Usage) -> None:
+        """Count `usage` to `step`, unless it is nothing or was paid at the price of batches."""
+        if usage.calls and not usage.batch_prompt_tokens:
+            self._counter.add(step, usage)
 
 
 class CountedChat:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabula.errors import ModelError, ReplyPending
+from fabula.errors import ModelError
 from fabula.models import Embedder, Embeddings, Prompt, Reply, TextKind
-from fabula.models.batch_estimate import BatchEstimate
-from fabula.models.cache import ReplyCache, chat_key, embedding_key
+from fabula.models.cache import ReplyCache, embedding_key
 from fabula.text import tokens
 
 
@@ -20,35 +19,26 @@ class DryRun:
 
     Attributes:
         dimensions: Those of the collection's embeddings, for a question; 0 for those at hand.
-        batches: Counts the rounds and batches that a build by batches would need; None for calls.
+        embedded: The cache's keys of the texts that were embedded: the cache would have them. None
+            for a build with a chat model: placeholders may be alike where its replies are not.
+        saves: Whether placeholders' replies are saved as a model's are, so that what is asked twice
+            is counted once. The cache of the settings must then be one of this dry run's own.
     """
 
     dimensions: int = 0
-    batches: BatchEstimate | None = None
+    embedded: set[bytes] | None = None
+    saves: bool = False
 
 
 class PlaceholderChat:
-    """A chat that replies with the prompt's placeholder, about as long as a model's reply.
-
-    With `batches`, it does so in the round after it was first asked.
-    """
-
-    def __init__(
-        self, model: str, endpoint: str = "", batches: BatchEstimate | None = None
-    ) -> None:
-        self._model, self._endpoint, self._batches = model, endpoint, batches
+    """A chat that replies with the prompt's placeholder, about as long as a model's reply."""
 
     def complete(self, prompt: Prompt) -> Reply:
         """Return the prompt's placeholder.
 
         Raises:
             ModelError: It has none.
-            ReplyPending: A batch would bring the reply.
         """
-        if self._batches:
-            key = chat_key(self._endpoint, self._model, prompt)
-            if not self._batches.ask(key, "chat", self._model, (prompt.system, prompt.user)):
-                raise ReplyPending
         if prompt.placeholder is None:
             raise ModelError(
                 "The cost of this run can't be estimated: one of its prompts has no placeholder "
@@ -67,9 +57,9 @@ class PlaceholderChat:
 class PlaceholderEmbedder:
     """An embedder that has the name of a paid model, and vectors of a free one in its place.
 
-    Texts whose vectors are in the cache count as saved. By batches, vectors come in the round after
-    they were first asked for. Where the collection's have more dimensions, the numbers are
-    repeated, so that an index can be asked: it finds other passages, but as many.
+    Texts whose vectors are in the cache count as saved. Where the collection's have more
+    dimensions, the numbers are repeated, so that an index can be asked: it finds other passages,
+    but as many.
     """
 
     def __init__(
@@ -88,21 +78,14 @@ class PlaceholderEmbedder:
         self._dry_run = dry_run
 
     def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
-        """Return vectors of the placeholder, and the tokens of the texts that would be sent.
-
-        Raises:
-            ReplyPending: A batch would bring some of the vectors.
-        """
+        """Return vectors of the placeholder, and the tokens of the texts that would be sent."""
         keys = {embedding_key(self._endpoint, self.model, text): text for text in texts}
-        cached = self._cache.vectors(list(keys)) if self._cache else {}
-        new = {key: text for key, text in keys.items() if key not in cached}
-        # Only calls of an endpoint can be batched.
-        if self._endpoint and (batches := self._dry_run.batches):
-            asked = [
-                batches.ask(key, "embeddings", self.model, (text,)) for key, text in new.items()
-            ]
-            if not all(asked):
-                raise ReplyPending
+        cached = self._cache.find(list(keys)) if self._cache else {}
+        embedded = self._dry_run.embedded
+        known = cached.keys() | (embedded or ())
+        new = {key: text for key, text in keys.items() if key not in known}
+        if embedded is not None:
+            embedded.update(new)
         vectors = self._stand_in.embed(texts, kind).vectors
         dimensions = self._dry_run.dimensions or vectors.shape[1]
         if dimensions != vectors.shape[1]:

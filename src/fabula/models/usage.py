@@ -116,6 +116,12 @@ class Usage:
         }
         return Usage(**counts, models=models)
 
+    def __mul__(self, factor: float) -> Usage:
+        """Return so many times the usage, in whole calls and tokens."""
+        models = {name: part * factor for name, part in self.models.items()}
+        counts = {name: round(count * factor) for name, count in self.counts.items()}
+        return Usage(**counts, models=models)
+
 
 COUNTS = tuple(count.name for count in fields(Usage) if count.name != "models")
 """The names of the counts of a usage."""

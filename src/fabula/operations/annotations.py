@@ -132,6 +132,7 @@ def make_row(entry: Entry, layer: str, item: PlacedAnnotation) -> AnnotationRow:
 @operation(
     "/collections/{collection}/annotations",
     group=GROUP,
+    title="Layers",
     command="annotations list",
     positional=["document"],
     hides_unread=True,
@@ -151,7 +152,7 @@ def list_annotation_layers(
     from fabula.library.annotating import read_annotated
     from fabula.store.annotations import read_records
 
-    store = collection.store
+    store = collection.open_store()
     if document or collection.place:
         entry = collection.document(document)
         layers = read_annotated(store, entry, with_findings=False).layers
@@ -186,6 +187,7 @@ def _make_layer_row(
 @operation(
     "/collections/{collection}/documents/{document}/annotations",
     group=GROUP,
+    title="Annotations",
     command="annotations show",
     positional=["document"],
     hides_unread=True,
@@ -216,9 +218,11 @@ def list_annotations(
     from fabula.store.annotations import read_layers
 
     entry = collection.document(document)
-    text = read_annotated(collection.store, entry, with_findings=False, layer=layer)
+    text = read_annotated(collection.open_store(), entry, with_findings=False, layer=layer)
     if layer and not text.layers:
-        read_layers(collection.store, entry.collection, entry.id, layer)  # says which there are
+        read_layers(
+            collection.open_store(), entry.collection, entry.id, layer
+        )  # says which there are
     rows = [
         make_row(entry, each.record.name, item)
         for each in text.layers
@@ -291,9 +295,9 @@ def remove_layer(
     from fabula.store.annotations import edit_layer, read_layers
 
     entry = collection.document(document)
-    [found] = read_layers(collection.store, entry.collection, entry.id, layer)
+    [found] = read_layers(collection.open_store(), entry.collection, entry.id, layer)
     if not dry_run:
-        edit_layer(collection.store, entry.collection, entry.id, layer, lambda _: None)
+        edit_layer(collection.open_store(), entry.collection, entry.id, layer, lambda _: None)
     graphs = () if dry_run else collection.graphs_of_annotations()
     build = Build(next(iter(graphs), ""), (entry.id,) if graphs else (), later)
     return RemovedLayer(entry.id, entry.title, layer, found.record.count, dry_run, build)

@@ -44,7 +44,8 @@ Level = Annotated[int, Field(ge=0, le=99)]
 
 
 BOUNDED: Mapping[str, tuple[Any, Any, Mapping[str, int]]] = {
-    "document": (str, "", {"max_length": 2000}),
+    "document": (Names, (), {"max_length": 100}),
+    "where": (str, "", {"max_length": 2000}),
     "until": (str, "", {"max_length": 2000}),
     "aspects": (Names, (), {"max_length": 100}),
     "kinds": (Names, (), {"max_length": 100}),

@@ -1,4 +1,4 @@
-"""Work on what a collection has: build a graph, fill gaps, embed it again, remove all of it.
+"""Work on what a collection has: build a graph, renew, embed it again, remove all of it.
 
 Documents are added by `Collection.ingest`, the command `ingest` and a route for uploads.
 """
@@ -6,11 +6,11 @@ Documents are added by `Collection.ingest`, the command `ingest` and a route for
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from fabula.jobs.work import BuildWork, ReembedWork, RemovalWork, RetryWork
+from fabula.jobs.work import BuildWork, ReembedWork, RemovalWork, RenewWork
 from fabula.operations.collections import GROUP as COLLECTIONS
 from fabula.operations.documents import GROUP as DOCUMENTS
 from fabula.operations.kit import operation
@@ -62,19 +62,28 @@ def build_graph(
 
 
 @work(
-    "/collections/{collection}/retry",
-    command="retry",
+    "/collections/{collection}/renew",
     group=DOCUMENTS,
     role="write",
-    examples=("retry", "retry --dry-run", "retry --workers 4"),
+    confirms_cost=True,
+    examples=("renew", "renew --dry-run", "renew --only gaps --yes"),
 )
-def fill_gaps(collection: Collection, batch: Batch = False) -> RetryWork:
-    """Fill the gaps of the collection: ask models again for the replies that are missing.
+def renew(
+    collection: Collection,
+    only: Annotated[
+        Literal["", "indexes", "vectors", "gaps", "stale", "content"],
+        Field(description="the kind of damage to renew, of those that `check` counts; '' for all"),
+    ] = "",
+    batch: Batch = False,
+) -> RenewWork:
+    """Renew what is damaged in the collection, as `check` counts it, and nothing else.
 
-    A gap is a piece of a graph that no model gave, or that a rule failed on. The files of the
-    documents are not needed, and their texts stay as they are.
+    Indexes are made again, vectors that no search finds are embedded again, models are asked again
+    for gaps, and parts are built again that are stale or whose nodes are wrong. A gap is a piece of
+    a graph that no model gave, or that a rule failed on. The files of the documents are not needed,
+    and their texts stay as they are. If it is stopped, the same once more goes on.
     """
-    return RetryWork(collection, batch=batch)
+    return RenewWork(collection, only, batch=batch)
 
 
 @work(

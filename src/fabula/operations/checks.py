@@ -27,6 +27,8 @@ class FoundError:
 
     Attributes:
         collection: The name of the collection.
+        kind: Which kind of damage it is: indexes, vectors or content.
+        graph: The graph whose nodes are wrong; '' for the text, its passages and edges.
         document: The id of the document; '' for the collection.
         title: Its title; '' likewise.
         what: What is wrong.
@@ -37,6 +39,8 @@ class FoundError:
     """
 
     collection: str
+    kind: str
+    graph: Annotated[str, Hidden]
     document: Annotated[str, Hidden]
     title: str
     what: str
@@ -54,6 +58,9 @@ class Checked:
         documents: How many documents were checked.
         passages: How many passages they have.
         graphs: How many of the documents have each graph, beside the text.
+        counts: How much is damaged of each kind: indexes that can't be used, vectors that no search
+            finds, content that is wrong, gaps, and stale parts, which other settings or a change
+            below would make otherwise. `fabula renew` renews it.
         notes: Sentences about what is right and worth knowing.
         total: How many errors there are.
         rows: The errors.
@@ -62,6 +69,7 @@ class Checked:
     documents: int
     passages: int
     graphs: Mapping[str, int]
+    counts: Mapping[str, int]
     notes: tuple[str, ...]
     total: int
     rows: tuple[FoundError, ...]
@@ -84,6 +92,8 @@ class Checked:
         for name, count in self.graphs.items():
             checked.append(f"{name} of {count_noun(count, 'document')}")
         yield f"{'Checked' if self.rows else 'No errors'}: {', '.join(checked)}"
+        if damaged := [f"{kind} {count:,}" for kind, count in self.counts.items() if count]:
+            yield f"Damaged: {', '.join(damaged)}; `fabula renew` renews it"
         yield from (f"Note: {note}" for note in self.notes)
 
 
@@ -102,10 +112,10 @@ def check(
 ) -> Checked:
     """Check a collection, or a document of it, for errors. Nothing is changed.
 
-    Chunks must be in order and linked, summaries must cover what is below them, no aspect may be
-    missing, embeddings must have one dimension, and indexes must be online. Each error has its
-    cure, and the exit code of the command is then 1. Remains of interrupted runs, which no reader
-    sees, are notes.
+    What is damaged is counted by kind, and `renew` renews it. Chunks must be in order and
+    linked, summaries must cover what is below them, no aspect may be missing, embeddings must
+    have one dimension, and indexes must be online. Each error has its cure, and the exit code
+    of the command is then 1. Remains of interrupted runs, which no reader sees, are notes.
 
     Raises:
         NotFound: There is no such document.
@@ -123,12 +133,15 @@ def check(
         for error in findings.violations
     ]
     built: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for findings in found.values():
         built.update(findings.graphs)
+        counts.update(findings.counts)
     return Checked(
         sum(findings.documents for findings in found.values()),
         sum(findings.passages for findings in found.values()),
         dict(built),
+        dict(counts),
         tuple(note for findings in found.values() for note in findings.notes),
         len(rows),
         tuple(rows),

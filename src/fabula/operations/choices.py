@@ -133,7 +133,7 @@ class ShownSettings:
 def list_modes(collection: Collection) -> Modes:
     """List the modes, and whether the collection has the graph that each one needs."""
     walked = {mode.graph for mode in modes().values()} - {""}
-    counts = count_parts(collection.store, walked, Filters(collection.name))
+    counts = count_parts(collection.open_store(), walked, Filters(collection.name))
     rows = [
         _describe_mode(name, each, counts.get(each.graph or TEXT, 0))
         for name, each in modes().items()

@@ -141,8 +141,8 @@ def describe_collection(
     if for_visitor:
         own = [replace(each, record=public_record(each.record), stale=()) for each in own]
     return CollectionDetails(
-        **_describe(space, collection.store.count),
-        passages=collection.store.count_passages(collection.name),
+        **_describe(space, collection.open_store().count),
+        passages=collection.open_store().count_passages(collection.name),
         graphs={each.graph: each.record for each in own},
         stale={each.graph: each.stale for each in own if each.stale},
     )

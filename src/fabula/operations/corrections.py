@@ -122,7 +122,7 @@ def find_corrections(
     if names is not None:
         wanted = {name.casefold() for name in names}
         kept = [each for each in kept if not wanted.isdisjoint(map(str.casefold, each.names))]
-    if is_unread := collection.store.is_unread:
+    if is_unread := collection.open_store().is_unread:
         kept = [each for each in kept if not any(map(is_unread, each.names))]
     if entry:
         # Without a document of its own, one may join entities of different documents.
@@ -150,7 +150,7 @@ def find_corrections(
 def _find_effects(collection: Collection) -> Mapping[int, Mapping[str, str]]:
     """Return what became of each correction: by its number, by the title of each document."""
     effects: dict[int, dict[str, str]] = {}
-    for entry in collection.store.documents(collection.name):
+    for entry in collection.open_store().documents(collection.name):
         for record in entry.graphs.values():
             for number, effect in effects_of(record).items():
                 effects.setdefault(number, {})[entry.title] = effect
@@ -263,7 +263,7 @@ def correct(
     from fabula.store.parts import refuse_long_line
 
     id = collection.document(document).id if document else ""
-    store, rules = collection.store, find_graph(graph).decisions
+    store, rules = collection.open_store(), find_graph(graph).decisions
     if rules is None:
         raise SettingsError(f"There is nothing to correct in the graph {graph!r}.")
     if kind not in rules.kinds:
@@ -315,7 +315,7 @@ def undo_correction(
     from fabula.library.current_user import current_user
     from fabula.store.decisions import undo_decision
 
-    undone = undo_decision(collection.store, collection.name, number, by or current_user())
+    undone = undo_decision(collection.open_store(), collection.name, number, by or current_user())
     return _follow(collection, undone, later=later)
 
 
@@ -324,7 +324,7 @@ def _follow(collection: Collection, decision: Decision, *, later: bool) -> Corre
     by_decision: list[str] = []
     by_more: list[str] = []
     concerned = []
-    for entry in collection.store.documents(collection.name):
+    for entry in collection.open_store().documents(collection.name):
         record = entry.graphs.get(decision.graph)
         followed = record.made_from.get("decisions", ()) if record else ()
         is_followed = any(known["number"] == decision.number for known in followed)
@@ -345,7 +345,9 @@ def _follow(collection: Collection, decision: Decision, *, later: bool) -> Corre
 def _find_titles(collection: Collection, decisions: Iterable[Decision]) -> Mapping[str, str]:
     """Return the titles of the documents that corrections alone are about, by their ids."""
     ids = sorted({decision.document for decision in decisions} - {""})
-    return {entry.id: entry.title for entry in collection.store.find_same(collection.name, ids)}
+    return {
+        entry.id: entry.title for entry in collection.open_store().find_same(collection.name, ids)
+    }
 
 
 def _describe(decision: Decision, title: str, effects: Mapping[str, str]) -> Correction:

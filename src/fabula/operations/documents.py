@@ -1,4 +1,4 @@
-"""The documents of a collection: list them, show, rename and remove one, drop a graph."""
+"""The documents of a collection: list them and their fields, show, edit and remove one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from fabula.config.settings import OFFLINE
 from fabula.errors import BadValue, NotFound, SettingsError
@@ -21,6 +21,14 @@ from fabula.models.usage import Usage, describe_usage
 from fabula.operations.kit import Column, Mark, operation
 from fabula.operations.parameters import DryRun, First, ForVisitor, Limit, NamedDocument
 from fabula.text.folding import fold_name
+from fabula.text.metadata import (
+    MAX_FIELDS,
+    PREFIX,
+    Value,
+    format_metadata,
+    list_assignments,
+    read_assignments,
+)
 from fabula.text.names import quote_name, source_name
 from fabula.text.nouns import count_noun
 
@@ -29,7 +37,7 @@ if TYPE_CHECKING:
     from fabula.library.collection import Collection
 
 GROUP = "Documents"
-RETRY = "`fabula retry`"
+RETRY = "`fabula renew`"
 MAX_NAMED = 5
 """How many of the documents that an earlier version read are named."""
 MAX_GAPS = 5
@@ -69,6 +77,8 @@ class ListedDocument:
         graphs: The graphs that it has, beside its text.
         gaps: How many pieces of its graphs no model gave, or a rule failed on.
         stale: What has changed since its graphs were built, by the graphs' names.
+        metadata: Its other fields.
+        is_off: Whether questions to the collection leave it out.
         outdated_reading: Whether an earlier version of Fabula read its file, so that another ingest
             of the file may read it better.
         reading: What another ingest of its file would change, if that was asked for.
@@ -86,6 +96,8 @@ class ListedDocument:
     graphs: tuple[str, ...]
     gaps: int
     stale: Mapping[str, tuple[str, ...]]
+    metadata: Annotated[Mapping[str, Value], Hidden]
+    is_off: Annotated[bool, Hidden]
     outdated_reading: Annotated[bool, Hidden]
     reading: Annotated[str, Hidden]
     source: Annotated[str, Hidden]
@@ -104,6 +116,9 @@ class DocumentList:
         if not self.total:
             yield "There are no documents here: `fabula ingest BOOK` adds some."
         yield from _describe_stale(self.rows)
+        if off := [quote_name(row.title) for row in self.rows if row.is_off]:
+            more = f" and {len(off) - MAX_NAMED} more" if off[MAX_NAMED:] else ""
+            yield f"Left out of questions: {', '.join(off[:MAX_NAMED])}{more}."
         if lacking := [row for row in self.rows if row.gaps]:
             gaps = count_noun(sum(row.gaps for row in lacking), "gap")
             yield (
@@ -149,8 +164,8 @@ def find_documents(
 
     search = {"collection": collection.name, "words": fold_name(words)}
     place = {"language": language, "order": order, "skip": first, "limit": limit}
-    rows = collection.store.entry_rows("core/find_document_page", {**search, **place})
-    counts = collection.store.rows("core/count_document_page", **search)
+    rows = collection.open_store().entry_rows("core/find_document_page", {**search, **place})
+    counts = collection.open_store().rows("core/count_document_page", **search)
     by_language = {row["language"]: (row["documents"], row["fitting"]) for row in counts}
     return [read_entry(row) for row in rows], by_language
 
@@ -237,7 +252,9 @@ def _name_stale(stale: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]
 def _read_again(collection: Collection, entry: Entry) -> str:
     from fabula.operations.rereading import describe_rereading
 
-    return describe_rereading(collection.store, entry, collection.settings.max_file_mb * 1_000_000)
+    return describe_rereading(
+        collection.open_store(), entry, collection.settings.max_file_mb * 1_000_000
+    )
 
 
 # Showing
@@ -255,6 +272,8 @@ class DocumentDetails:
         published: The date or year of the text; '' if unknown.
         edition: The edition that its file was made from; '' if unknown.
         language: Its language; '' if unknown.
+        metadata: Its other fields.
+        is_off: Whether questions to the collection leave it out.
         source: Its file or address.
         sha256: The hash of its text.
         tokens: How long its text is.
@@ -281,6 +300,8 @@ class DocumentDetails:
     published: str
     edition: str
     language: str
+    metadata: Mapping[str, Value]
+    is_off: bool
     source: str
     sha256: str
     tokens: int
@@ -308,6 +329,9 @@ class DocumentDetails:
             f"author {self.author or 'unknown'}, from {self.source}",
             f"{self.tokens:,} tokens of text; updated {format_time(self.updated_at)}",
         ]
+        lines += [f"{name}: {format_metadata(value)}" for name, value in self.metadata.items()]
+        if self.is_off:
+            lines.append("left out of questions: `fabula edit --questions on` ends that")
         if self.left_out:
             lines.append(f"left out of its file: {describe_left_out(self.left_out)}")
         lines += [f"warning: {warning}" for warning in self.warnings]
@@ -410,12 +434,12 @@ def show_document(
     entry = collection.document(document)
     shown = _public_entry(entry) if for_visitor else entry
     cost = collection.settings.cost(shown.usage)
-    gaps = {} if for_visitor else collection.store.gaps(collection.name, entry.id)
+    gaps = {} if for_visitor else collection.open_store().gaps(collection.name, entry.id)
     own: dict[str, Any] = {
         "outdated_reading": entry.reading < READING_VERSION,
         "money": cost.money,
         "unpriced": tuple(cost.unpriced),
-        "layers": tuple(collection.store.layers(collection.name, entry.id)),
+        "layers": tuple(collection.open_store().layers(collection.name, entry.id)),
         "stale": {} if for_visitor else _name_stale(collection.stale(entry)),
         "missing": {name: tuple(found) for name, found in gaps.items()},
     }
@@ -427,20 +451,24 @@ def show_document(
 
 
 @dataclass(frozen=True)
-class Renamed:
-    """What a document is called now.
+class EditedDocument:
+    """What a document is called and described by now.
 
     Attributes:
         document: Its id.
         title: Its title.
         author: Its author; '' if there is none.
         published: The year or date of the text; '' if there is none.
+        metadata: Its other fields.
+        is_off: Whether questions to the collection leave it out.
     """
 
     document: str
     title: str
     author: str
     published: str
+    metadata: Mapping[str, Value]
+    is_off: bool
 
     @property
     def audited(self) -> Mapping[str, object]:
@@ -448,26 +476,31 @@ class Renamed:
         return {"title": self.title, "author": self.author, "published": self.published}
 
     def to_text(self) -> str:
-        """Return it as a line."""
+        """Return it as a line, and its fields below."""
         by = f" by {self.author}" if self.author else ""
         date = f" ({self.published})" if self.published else ""
-        return f"{self.document}: {self.title}{by}{date}"
+        off = ", left out of questions" if self.is_off else ""
+        lines = [f"{self.document}: {self.title}{by}{date}{off}"]
+        lines += [f"  {name} = {format_metadata(self.metadata[name])}" for name in self.metadata]
+        return "\n".join(lines)
 
 
 @operation(
     "/collections/{collection}/documents/{document}",
-    command="rename",
+    command="edit",
     group=GROUP,
     role="write",
     method="PATCH",
     positional=["document", "title"],
     has_screen=False,
     examples=(
-        'rename carol.txt "A Christmas Carol"',
-        'rename "A Christmas Carol" --author "Charles Dickens" --published 1843',
+        'edit carol.txt "A Christmas Carol"',
+        'edit "A Christmas Carol" --author "Charles Dickens" --published 1843',
+        'edit "A Christmas Carol" --meta genre=ghosts --meta place=London',
+        'edit "A Christmas Carol" --questions off',
     ),
 )
-def rename_document(
+def edit_document(
     collection: Collection,
     document: NamedDocument,
     title: Annotated[str | None, Field(max_length=500, description="the new title")] = None,
@@ -478,27 +511,108 @@ def rename_document(
         str | None,
         Field(max_length=100, description="the new year or date of the text; '' for none"),
     ] = None,
-) -> Renamed:
-    """Give a document another title, author or year.
+    meta: Annotated[
+        tuple[Annotated[str, StringConstraints(max_length=4000)], ...],
+        BeforeValidator(list_assignments),
+        Field(
+            max_length=MAX_FIELDS,
+            description="a field of its metadata as name=value; 'name=' removes it, and one that "
+            "is repeated is a list",
+        ),
+    ] = (),
+    questions: Annotated[
+        Literal["", "on", "off"],
+        Field(description="off leaves it out of questions that do not name it; on ends that"),
+    ] = "",
+) -> EditedDocument:
+    """Give a document another title, author or year, and metadata of your own.
 
-    The text and its graphs stay, and so does what is not given. If the file is ingested again with
-    another text, all three are those of the file again.
+    The text and its graphs stay, and so does what is not given: nothing is built or embedded, and
+    the next question finds it by its new metadata. If the file is ingested again with another text,
+    title, author and year are those of the file again; other fields stay.
 
     Raises:
-        BadValue: Nothing is given, the title is empty, or a value is too long.
+        BadValue: Nothing is given, the title is empty, or a value can't be kept.
         NotFound: There is no such document.
     """
-    if title is author is published is None:
-        raise BadValue("Give a new title, author or date.")
-    entry = collection.document(document)
-    title = entry.title if title is None else title.strip()
-    author = entry.author if author is None else author.strip()
-    published = entry.published if published is None else published.strip()
-    if not title:
+    described = {"title": title, "author": author, "published": published}
+    changes = read_assignments(meta)
+    changes |= {name: text.strip() for name, text in described.items() if text is not None}
+    if not (changes or questions):
+        raise BadValue("Give a new title, author or date, metadata, or whether it is asked.")
+    if changes.get("title", "a title") == "":
         raise BadValue("The title is empty: give it at least one character.")
-    if not collection.store.set_description(entry, title, author, published):
+    entry = collection.document(document)
+    has_changed = True
+    if changes:
+        has_changed = collection.open_store().set_metadata(entry, changes)
+    if questions and has_changed:
+        has_changed = collection.open_store().switch_document(entry, is_off=questions == "off")
+    if not has_changed:
         raise NotFound(f"The document {quote_name(entry.id)} has been removed.")
-    return Renamed(entry.id, title, author, published)
+    now = collection.document(entry.id)
+    return EditedDocument(now.id, now.title, now.author, now.published, now.metadata, now.is_off)
+
+
+@dataclass(frozen=True)
+class MetadataField:
+    """A field that documents have.
+
+    Attributes:
+        name: Its name, as conditions have it.
+        documents: How many documents have it.
+        different: How many different values it has.
+        values: The most frequent ones.
+    """
+
+    name: str
+    documents: int
+    different: Annotated[int, Column("different values")]
+    values: Annotated[tuple[Value, ...], Column("most frequent")]
+
+
+@dataclass(frozen=True)
+class MetadataFields:
+    """The fields of a collection's documents, by name."""
+
+    total: int
+    rows: tuple[MetadataField, ...]
+
+    def to_notes(self) -> Iterator[str]:
+        """Yield what else there is."""
+        yield "Every document has: title, author, published, year, language, edition, source."
+
+
+@operation(
+    "/collections/{collection}/fields",
+    command="fields",
+    group=GROUP,
+    is_public=True,
+    has_screen=False,
+    examples=("fields", "fields --values 20"),
+)
+def list_fields(
+    collection: Collection,
+    values: Annotated[
+        int, Field(ge=1, le=1000, description="how many values of a field are shown")
+    ] = 10,
+    limit: Limit = 1000,
+) -> MetadataFields:
+    """List the metadata of a collection's documents: the fields, and their most frequent values.
+
+    A question is restricted by them, as in `--where "genre = gothic"`.
+    """
+    found = collection.open_store().find_fields(collection.name, values)
+    rows = [
+        MetadataField(
+            row["name"].removeprefix(PREFIX),
+            row["documents"],
+            row["different"],
+            tuple(row["values"]),
+        )
+        for row in found
+    ]
+    return MetadataFields(len(rows), tuple(rows[:limit]))
 
 
 # Removing
@@ -577,7 +691,7 @@ def remove_document(
         NotFound: There is no such document.
     """
     entry = collection.document(document)
-    layers = collection.store.layers(collection.name, entry.id)
+    layers = collection.open_store().layers(collection.name, entry.id)
     own = [each for each in collection.decisions() if each.document == entry.id]
     removed = RemovedDocument(
         entry.id,
@@ -590,7 +704,7 @@ def remove_document(
         dry_run,
     )
     if not dry_run:
-        collection.store.remove(collection.name, entry.id)
+        collection.open_store().remove(collection.name, entry.id)
     return removed
 
 
@@ -685,7 +799,7 @@ def drop_graph(
             "whole document."
         )
     entries = [collection.document(document)] if document else list(collection.documents())
-    installed, store = graphs(), collection.store
+    installed, store = graphs(), collection.open_store()
     of_collection = store.collection_parts(collection.name)
     built = {name for entry in entries for name in entry.graphs}
     if graph not in {*installed, *of_collection, *built}:

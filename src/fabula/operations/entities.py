@@ -58,12 +58,12 @@ class Entity:
     """
 
     document: Annotated[str, Hidden]
-    title: Annotated[str, Column("document")]
+    title: Annotated[str, Column("book")]
     id: Annotated[str, Hidden]
-    name: str
+    name: Annotated[str, Column(opens="entity")]
     type: str
     mentions: int
-    chunks: int
+    chunks: Annotated[int, Column("passages")]
     relations: int
     also: Sequence[str]
     names: Annotated[Sequence[str], Hidden]
@@ -91,13 +91,14 @@ def write_network_file(
     """Write all entities, and what relates them, as a network; takes what `entities` takes."""
     known, rows, _ = _read(collection, document, type)
     scope = {"document": known.document, "type": type}
-    ties = collection.store.read(read_statement("entities/find_ties"), known, **scope)
+    ties = collection.open_store().read(read_statement("entities/find_ties"), known, **scope)
     return write_network(rows, ties, file)
 
 
 @operation(
     "/collections/{collection}/entities",
     group="People",
+    title="People and places",
     positional=["document"],
     hides_unread=True,
     is_public=True,
@@ -142,13 +143,15 @@ def _read(
         raise NotFound(
             error.message, advice=f"`fabula entity {quote_name(document)}` shows one of this name."
         ) from error
-    everything = list_entities(collection.store, known, limit=ALL_ROWS)
+    everything = list_entities(collection.open_store(), known, limit=ALL_ROWS)
     of_type = [row for row in everything if type.lower() in ("", row["type"].lower())]
     types = dict(sorted(Counter(row["type"] for row in everything if row["type"]).items()))
     if everything and not of_type and not collection.place:
         listed = ", ".join(types)
         raise NotFound(f"There are no entities of type {quote_name(type)}; there are: {listed}.")
-    if not (everything or collection.store.count_parts(known.collection, known.document, [GRAPH])):
+    if not (
+        everything or collection.open_store().count_parts(known.collection, known.document, [GRAPH])
+    ):
         raise NotFound(
             f"There are no entities in collection {quote_name(collection.name)}.",
             advice="`fabula build entities` builds the graph of them for its documents.",
@@ -332,7 +335,7 @@ def entity(
         NotFound: Nothing is called so, or there is no such document.
     """
     known = collection.filters(document)
-    store = collection.store
+    store = collection.open_store()
     rows = find_called(store, known, name, most)
     if not rows:
         # Nobody is printed so: perhaps with accents, or another ligature.
@@ -374,6 +377,12 @@ def _find_others(
     for graph in graphs().values():
         if graph.find_others:
             options = collection.settings.table(graph.name)
-            given = collection.store.rows, collection.name, options, stale.get(graph.name, ()), rows
+            given = (
+                collection.open_store().rows,
+                collection.name,
+                options,
+                stale.get(graph.name, ()),
+                rows,
+            )
             found |= graph.find_others(*given)
     return found

@@ -70,7 +70,7 @@ def suggest_questions(collection: Collection, document: Document = "") -> Exampl
 
 
 def _suggest(collection: Collection, document: str) -> list[ExampleQuestion]:
-    rows = list_entities(collection.store, collection.filters(document), limit=MAX_ENTITIES)
+    rows = list_entities(collection.open_store(), collection.filters(document), limit=MAX_ENTITIES)
     rows = [
         row
         for row in rows

@@ -34,7 +34,7 @@ ABOUT = "or the name of a file that ends as its files do"
 
 def _write_text(collection: Collection, document: str, path: Path) -> Written:
     with replace_file(path) as stream:
-        rows = collection.store.find_chunks(collection.document(document))
+        rows = collection.open_store().find_chunks(collection.document(document))
         return Written(sum(stream.write(row["text"]) for row in rows), 0)
 
 
@@ -169,7 +169,10 @@ def export_annotations(
     document: NamedDocument,
     format: Annotated[
         str,
-        Field(max_length=1000, description=f"webannotation, booknlp, catma or tei, {ABOUT}"),
+        Field(
+            max_length=1000,
+            description=f"webannotation, webannotation-utf16, booknlp, catma or tei, {ABOUT}",
+        ),
     ] = WEB_ANNOTATION,
     what: Annotated[
         tuple[str, ...],
@@ -189,7 +192,7 @@ def export_annotations(
 
     entry = collection.document(document)
     found = find_format("", Path(format)) if "." in format else find_format(format)
-    files = write_annotations(read_annotated(collection.store, entry), found, what)
+    files = write_annotations(read_annotated(collection.open_store(), entry), found, what)
     stem = file_name(entry.title, entry.id)
     end = next(iter(files)) if len(files) == 1 else f".{found.name}"
 

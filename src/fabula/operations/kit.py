@@ -318,6 +318,7 @@ class Operation:
             or DELETE, else in the body.
         status: The status of its response; 204 for one without a body.
         group: The heading under which it is listed, and the screen that it is on.
+        title: What the page calls it on that screen; its name where it has none.
         positional: The parameters that a command takes without their names.
         hides_unread: Whether it has the parameter `until`, and gets the collection as somebody
             knows it who has read the parameter `document` up to there.
@@ -330,6 +331,8 @@ class Operation:
         is_public: Whether visitors of a public collection may ask for it.
         has_screen: Whether it is on the screen of its group; the page has some of its own.
         has_tool: Whether assistants have it: a text that they read could ask for it.
+        is_for_trusted: Whether assistants have it only where the operator trusts them with all that
+            the graph has (`serve.cypher_tool`).
         is_recorded: Whether the service writes to the audit that it was asked for. False where the
             function does, which can say more than the names in its path.
         command: How the command line calls it; with two words, as 'keys make', it is an action of
@@ -342,6 +345,8 @@ class Operation:
             202; the command line and programs do it at once.
         writers: Functions that write other files than tables, by the suffixes of their names. They
             get the path, and then what the operation gets.
+        confirms_cost: Whether its command shows what it would do and cost, and asks, before models
+            are called.
         examples: Command lines, without the name of the program.
         function: The function; its first parameter is a Collection, or an Asker where it is about
             no single collection.
@@ -350,6 +355,7 @@ class Operation:
     path: str
     _: KW_ONLY
     group: str
+    title: str = ""
     role: Role = "read"
     method: str = "GET"
     status: int = 200
@@ -362,6 +368,7 @@ class Operation:
     is_public: bool = False
     has_screen: bool = True
     has_tool: bool = True
+    is_for_trusted: bool = False
     is_recorded: bool = True
     command: str = ""
     has_command: bool = True
@@ -369,6 +376,7 @@ class Operation:
     options: Sequence[Parameter] = ()
     starts_job: bool = False
     writers: Mapping[str, Callable[..., Written]] = field(default_factory=dict)
+    confirms_cost: bool = False
     examples: Sequence[str] = ()
     function: Callable[..., Any] = _undeclared
 
@@ -589,10 +597,13 @@ class Operation:
         """Return a result as JSON's values: the same for every interface."""
         return self.result_type.dump_python(result, mode="json")
 
-    def to_csv(self, result: Any) -> str:
-        """Return the rows of a result as CSV, with all of their fields; no cell is a formula."""
+    def to_csv(self, result: Any, *, bom: bool = False) -> str:
+        """Return the rows of a result as CSV, with all of their fields; no cell is a formula.
+
+        With `bom` it begins with the byte order mark, by which Excel knows that it is UTF-8.
+        """
         # A question needs no exports: it is imported where a table is written.
-        from fabula.export.cells import format_csv
+        from fabula.export.cells import BOM, format_csv
 
         values = self.to_json(result)
         if "columns" in values:
@@ -600,7 +611,8 @@ class Operation:
         else:
             names = _shown_names(_row_type(self.result) if "rows" in values else self.result)
         rows = values.get("rows", [values])
-        return format_csv(names, [[row[name] for name in names] for row in rows])
+        mark = BOM if bom else ""
+        return mark + format_csv(names, [[row[name] for name in names] for row in rows])
 
 
 def _make_model(name: str, parameters: Iterable[Parameter]) -> type[BaseModel]:
@@ -701,7 +713,8 @@ PLACE = ("document", "start", "end")
 def make_table(result: Any) -> Table:
     """Return a result as a table; one without `rows` is a table of one row.
 
-    Places that are all in one document are shown without its title.
+    Places that are all in one document are shown without its title; a column that is empty in all
+    rows is not shown.
     """
     if not hasattr(result, "rows"):
         return Table(list(_columns(type(result))), [result], 1, "", {})
@@ -709,6 +722,8 @@ def make_table(result: Any) -> Table:
         columns = [_measure_column(name, result.rows) for name in result.columns]
     else:
         columns = list(_columns(_row_type(type(result))))
+        if result.rows:
+            columns = [each for each in columns if any(map(each.cell, result.rows))]
     documents = {row.document for row in result.rows if hasattr(row, "document")}
     if len(documents) == 1:
         columns = [column for column in columns if column.name != "title"]

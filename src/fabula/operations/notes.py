@@ -160,7 +160,7 @@ def add_note(
 
     _refuse_tag(tag)
     entry = collection.document(document)
-    text = read_text_of(collection.store, entry)
+    text = read_text_of(collection.open_store(), entry)
     start, end = _find_words(text, quote, at)
     now, by = datetime.now(UTC), by or current_user()
     note = Annotation(
@@ -185,7 +185,7 @@ def add_note(
             )
         return make_layer(record, (*previous, note))
 
-    edit_layer(collection.store, entry.collection, entry.id, NOTES, add)
+    edit_layer(collection.open_store(), entry.collection, entry.id, NOTES, add)
     if build:
         for name in collection.graphs_of_annotations():
             for outcome in collection.build(name, entry.id):
@@ -267,7 +267,7 @@ def find_note(collection: Collection, document: str, note: str) -> AnnotationRow
     from fabula.store.annotations import read_layers
 
     entry = collection.document(document)
-    [layer] = read_layers(collection.store, entry.collection, entry.id, NOTES)
+    [layer] = read_layers(collection.open_store(), entry.collection, entry.id, NOTES)
     return _place(collection, entry, layer, _choose(layer, note, entry))
 
 
@@ -285,7 +285,7 @@ def write_markdown(collection: Collection, document: str = "", words: str = "") 
     from fabula.export.notes_markdown import notes_markdown
 
     parts = [
-        notes_markdown(entry, items, collection.store.structure(entry))
+        notes_markdown(entry, items, collection.open_store().structure(entry))
         for entry, items in _find_notes(collection, document, words)
         if items
     ]
@@ -301,7 +301,7 @@ def _find_notes(
     from fabula.library.annotating import read_annotated
     from fabula.store.annotations import read_records
 
-    store = collection.store
+    store = collection.open_store()
     if document or collection.place:
         entries = [collection.document(document)]
     else:
@@ -343,7 +343,7 @@ def _change_note(
         kept += [changed] if changed else []
         return make_layer(layer.record, kept) if kept else None
 
-    edit_layer(collection.store, entry.collection, entry.id, NOTES, replace_in)
+    edit_layer(collection.open_store(), entry.collection, entry.id, NOTES, replace_in)
     return _place(collection, entry, *shown[0])
 
 
@@ -366,7 +366,7 @@ def _place(
     """Return a note of a layer with its place in the document's present text."""
     from fabula.library.annotating import read_text_of
 
-    text = read_text_of(collection.store, entry).text
+    text = read_text_of(collection.open_store(), entry).text
     [item] = place_annotations(text, replace(layer, annotations=(note,)))
     return make_row(entry, NOTES, item)
 

@@ -72,7 +72,7 @@ def passage(collection: Collection, passage: PassageId, until: Until = "") -> Pa
         NotFound: There is no such passage or place.
     """
     read = _as_read(collection, passage, until)
-    store = read.store
+    store = read.open_store()
     hit = _find(read, store, passage)
     sources = store.whole.sources(read.name, [passage]).get(passage, [])
     if any(source.end > store.until for source in sources):
@@ -141,7 +141,7 @@ def neighbours(
         NotFound: There is no such passage or place.
     """
     read = _as_read(collection, passage, until)
-    store = read.store
+    store = read.open_store()
     found = _find(read, store.whole, passage)
     known = read.filters(found.document)
     if direction == "up":
@@ -172,7 +172,7 @@ def _as_read(collection: Collection, id: str, place: str) -> Collection:
     """Return a collection as read up to a place of the document that a passage is of."""
     if not place:
         return collection
-    return collection.as_read(_find(collection, collection.store, id).document, place)
+    return collection.as_read(_find(collection, collection.open_store(), id).document, place)
 
 
 def _find(collection: Collection, store: Store, id: str) -> Hit:
@@ -272,7 +272,7 @@ def outline(
         NotFound: There is no such document.
     """
     entry = collection.document(document)
-    rows = collection.store.read(
+    rows = collection.open_store().read(
         read_statement("aspects/find_outline"),
         collection.filters(entry.id),
         document=entry.id,

@@ -36,9 +36,9 @@ def export_public(collection: Collection, entry: Entry | None, file: Path, forma
     if collection.place:
         read = collection.read_so_far(entry.id if entry else "", PublicReadSoFar)
         return write_graph(read, file, format)
-    entries = [entry] if entry else list(collection.store.documents(collection.name))
+    entries = [entry] if entry else list(collection.open_store().documents(collection.name))
     whole = () if entry else (collection.name,)
-    return write_graph(PublicReader(collection.store, entries, whole), file, format)
+    return write_graph(PublicReader(collection.open_store(), entries, whole), file, format)
 
 
 class PublicReader(ExportReader):

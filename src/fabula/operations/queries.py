@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
@@ -28,14 +28,29 @@ MAX_BYTES = 8_000_000
 """The largest size of all rows together as JSON."""
 MAX_QUERY_BODY_BYTES = 2**20
 """The largest request: values of parameters may be long lists."""
+MAX_CELL_CHARACTERS = 2000
+"""With how many characters an assistant gets a text in a cell."""
+MAX_CELL_ITEMS = 50
+"""With how many items an assistant gets a list in a cell."""
+EVERYTHING = (
+    "the whole graph: a statement of one's own is restricted to a collection only by what it says"
+)
 Hidden = Column(is_shown=False)
+MaxRows = Annotated[int, Field(ge=1, le=MAX_ROWS, description="rows at most")]
+Seconds = Annotated[float, Field(gt=0, le=MAX_SECONDS, description="seconds that it may take")]
+
+
+def _list_names(schema: dict[str, Any]) -> None:
+    """Name the queries in the schema of a parameter, from which assistants choose."""
+    schema["enum"] = query_names()
 
 
 @dataclass(frozen=True)
 class QueryParameter:
-    """A parameter of a query: its name, its default, and what it is."""
+    """A parameter of a query: its name, its types as JSON has them, its default, and what it is."""
 
     name: str
+    types: Annotated[tuple[str, ...], Hidden]
     default: Annotated[Any, Hidden]
     about: Annotated[str, Hidden]
 
@@ -62,7 +77,7 @@ class QueryDescription:
     def of(cls, query: AnalystQuery, *, statement: bool = True) -> QueryDescription:
         """Return the description of a query."""
         parameters = tuple(
-            QueryParameter(each.name, each.default, each.about)
+            QueryParameter(each.name, each.types, each.default, each.about)
             for each in query.parameters
             if each.name != COLLECTION
         )
@@ -116,6 +131,7 @@ class QueryResult:
             relationships}.
         cut_by: Which limit left rows out: "rows" or "bytes"; None if they are complete.
         why: Why there may be no rows; '' if there are some.
+        reach: What was read: one collection, or the whole graph.
     """
 
     columns: tuple[str, ...]
@@ -123,13 +139,37 @@ class QueryResult:
     rows: tuple[Mapping[str, Any], ...]
     cut_by: Literal["rows", "bytes"] | None
     why: str
+    reach: Annotated[str, Hidden] = ""
 
     @classmethod
-    def of(cls, table: QueryTable, query: AnalystQuery) -> QueryResult:
+    def of(cls, table: QueryTable, query: AnalystQuery, reach: str = "") -> QueryResult:
         """Return the result of a query from its table."""
         rows = tuple(dict(zip(table.columns, row, strict=True)) for row in table.rows)
         why = "" if rows else query.no_rows
-        return cls(table.columns, len(rows), rows, table.cut or None, why)
+        return cls(table.columns, len(rows), rows, table.cut or None, why, reach)
+
+    def shorten(self) -> QueryResult:
+        """Return it with long texts and lists cut, as an assistant gets it."""
+        rows = tuple({name: _cut(cell) for name, cell in row.items()} for row in self.rows)
+        return replace(self, rows=rows)
+
+
+def _cut(cell: Any) -> Any:
+    """Return a cell no longer than an assistant can use; what is left out is counted."""
+    match cell:
+        case str() if len(cell) > MAX_CELL_CHARACTERS:
+            left = len(cell) - MAX_CELL_CHARACTERS
+            return f"{cell[:MAX_CELL_CHARACTERS]}… ({left:,} more characters)"
+        case list() if len(cell) > MAX_CELL_ITEMS:
+            left = len(cell) - MAX_CELL_ITEMS
+            return [*map(_cut, cell[:MAX_CELL_ITEMS]), f"… ({left:,} more items)"]
+        case list():
+            return [*map(_cut, cell)]
+        case Mapping():
+            cut = {name: _cut(each) for name, each in [*cell.items()][:MAX_CELL_ITEMS]}
+            left = len(cell) - len(cut)
+            return cut | ({"…": f"{left:,} more"} if left else {})
+    return cell
 
 
 @operation(
@@ -144,28 +184,39 @@ class QueryResult:
 )
 def cypher(
     collection: Collection,
-    query: Annotated[str, Field(min_length=1, max_length=200, description="the name of a query")],
+    query: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=200,
+            description="the name of a query",
+            json_schema_extra=_list_names,
+        ),
+    ],
     parameters: Annotated[
         Mapping[str, Any],
         Field(max_length=50, description="values of its parameters; others have their defaults"),
     ] = {},
+    max_rows: MaxRows = MAX_ROWS,
+    seconds: Seconds = MAX_SECONDS,
 ) -> QueryResult:
-    """Run a query for analysts on a collection; `queries` lists them.
+    """Run a query for analysts on a collection; `queries` lists them with their parameters.
 
-    It only reads, for 30 seconds at most, and has at most 1,000 rows and 8 MB.
+    It only reads this collection, for 30 seconds at most, and has at most 1,000 rows and 8 MB.
 
     Raises:
-        BadValue: A parameter is unknown or missing.
+        BadValue: A parameter is unknown or missing, or its value has another type.
         NotFound: There is no query of that name, or no such document.
         StoreError: Neo4j refuses it, or it takes too long.
     """
     if COLLECTION in parameters:
         raise BadValue("The collection is given already: leave out the parameter `collection`.")
     shipped = shipped_query(query)
+    shipped.refuse_types(parameters)
     table = collection.run_query(
-        shipped, parameters, timeout_seconds=MAX_SECONDS, max_rows=MAX_ROWS, max_bytes=MAX_BYTES
+        shipped, parameters, timeout_seconds=seconds, max_rows=max_rows, max_bytes=MAX_BYTES
     )
-    return QueryResult.of(table, shipped)
+    return QueryResult.of(table, shipped, f"collection {collection.name}")
 
 
 @operation(
@@ -177,7 +228,7 @@ def cypher(
     max_body_bytes=MAX_QUERY_BODY_BYTES,
     is_recorded=False,
     # It reads other collections, and what the service keeps: a text could ask for that.
-    has_tool=False,
+    is_for_trusted=True,
     has_screen=False,
     command="cypher statement",
     has_command=False,
@@ -191,11 +242,15 @@ def run_cypher(
         Mapping[str, Any], Field(max_length=50, description="a value for each $name in it")
     ] = {},
     collection: OtherCollection = None,
+    max_rows: MaxRows = MAX_ROWS,
+    seconds: Seconds = MAX_SECONDS,
 ) -> QueryResult:
-    """Run a statement on the graph of all collections, or on the server of the one that is named.
+    """Run a statement in Cypher on the graph of all collections, for a key of the whole library.
 
-    It only reads, for 30 seconds at most, and has at most 1,000 rows and 8 MB: one that does more
-    is refused.
+    A statement of one's own can't be restricted to a collection: keys of single collections have
+    `cypher` instead, which runs the queries that are ready. One that is named chooses the server,
+    and is the parameter $collection of a statement that has one. A statement only reads, for 30
+    seconds at most, and has at most 1,000 rows and 8 MB: one that does more is refused.
 
     Raises:
         NotFound: There is no such collection.
@@ -204,12 +259,14 @@ def run_cypher(
     from fabula.store.user_query import run_user_query
 
     query = parse_query(statement)
+    if collection and COLLECTION in {each.name for each in query.parameters}:
+        parameters = {COLLECTION: collection.name, **parameters}
     table = run_user_query(
-        collection.store if collection else asker.app.connect(),
+        collection.open_store() if collection else asker.app.connect(),
         statement,
         query.fill(parameters),
-        timeout_seconds=MAX_SECONDS,
-        max_rows=MAX_ROWS,
+        timeout_seconds=seconds,
+        max_rows=max_rows,
         max_bytes=MAX_BYTES,
     )
-    return QueryResult.of(table, query)
+    return QueryResult.of(table, query, EVERYTHING)

@@ -111,7 +111,7 @@ def recap(
     Raises:
         NotFound: The document has no episodes, or there is no such document.
     """
-    store, entry, limit = collection.store, collection.document(document), tokens
+    store, entry, limit = collection.open_store(), collection.document(document), tokens
     if GRAPH not in entry.graphs:
         raise NotFound(
             f"{entry.title} has no episodes yet: build the graph {GRAPH!r} for recaps.",

@@ -164,6 +164,7 @@ class ShownAnswer:
             those that the answer consists of.
         quotations: What the answer quotes, compared with the books.
         weak_citations: The citations whose passages have nothing to do with what cites them.
+        missing_citations: The numbers that the answer cites and that no passage has.
         hits: What the search found first, best first.
         path: The steps of the search.
         usage: What was asked of models, by step.
@@ -194,6 +195,7 @@ class ShownAnswer:
     quotes: tuple[ShownQuote, ...]
     quotations: tuple[CheckedQuotation, ...] = ()
     weak_citations: tuple[WeakCitation, ...] = ()
+    missing_citations: tuple[int, ...] = ()
     hits: tuple[Hit, ...]
     path: tuple[ShownStep, ...]
     usage: Mapping[str, Usage]
@@ -270,6 +272,7 @@ def show_answer(
         quotes=tuple(map(ShownQuote.of, answer.quotes or quote_cited(answer))),
         quotations=answer.quotations,
         weak_citations=answer.weak_citations,
+        missing_citations=answer.missing_citations,
         hits=answer.hits,
         path=list_steps(path),
         usage=answer.usage,

@@ -143,7 +143,7 @@ def read(
     Raises:
         NotFound: There is no such document or section.
     """
-    entry, store = collection.document(document), collection.store
+    entry, store = collection.document(document), collection.open_store()
     if section.strip():
         lines = collection.read(entry.id, section).lines
         starts = [line.start + line.lit[0][0] for line in lines if line.lit]

@@ -7,7 +7,7 @@ output for the person at the machine. Results are bounded; a result that was cut
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial, wraps
@@ -16,8 +16,8 @@ from typing import Annotated, Any, ParamSpec, TypeVar
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import ToolAnnotations
-from pydantic import BaseModel, Field
+from mcp.types import Tool, ToolAnnotations
+from pydantic import BaseModel, Field, ValidationError
 from starlette.applications import Starlette
 
 from fabula import __version__
@@ -74,7 +74,7 @@ def make_mcp(state: ServiceState, person: Caller | None = None) -> MCPServer:
     access = _Access(state, person)
     _add_writing(server, access)
     for operation in find_operations():
-        if operation.has_tool:
+        if operation.has_tool and (state.serving.cypher_tool or not operation.is_for_trusted):
             _add_operation(server, access, operation)
     _add_resources(server, access)
     _add_prompts(server)
@@ -95,23 +95,73 @@ def over_http(server: MCPServer) -> Starlette:
 
 
 class _Server(MCPServer):
-    """A server that refuses an argument that a tool does not have.
+    """A server that takes null for an argument that is left out, and refuses unknown arguments.
 
-    The library ignores it, and a question would be asked without what was meant by it: with a
-    misspelled `until`, of all the book.
+    Many clients send null or "" for each option that is left out. The library ignores unknown
+    arguments, and a question would be asked without what was meant by it: with a misspelled
+    `until`, of all the book. Assistants read all tools before each answer, so what repeats names is
+    left out of their description: of 68,000 tokens 44,000 stay.
     """
+
+    async def list_tools(self) -> list[Tool]:
+        """Return the tools, without titles in schemas, and without descriptions of results."""
+        return [
+            tool.model_copy(
+                update={
+                    "input_schema": _leave_out(tool.input_schema, {"title"}),
+                    "output_schema": _leave_out(tool.output_schema, {"title", "description"}),
+                }
+            )
+            for tool in await super().list_tools()
+        ]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> Any:
-        """Call a tool. Raises ToolError for an argument that it does not have."""
-        for tool in await self.list_tools():
-            known = tool.input_schema.get("properties", {})
-            unknown = [each for each in arguments if each not in known]
-            if tool.name == name and unknown:
-                hint = did_you_mean(unknown[0], known, f"There are: {', '.join(known)}.")
-                raise ToolError(f"{name} has no argument {quote_name(unknown[0])}. {hint}")
-        return await super().call_tool(name, arguments, context)
+        """Call a tool. Raises ToolError for an argument that it does not have or take."""
+        tool = next((each for each in await self.list_tools() if each.name == name), None)
+        schema = tool.input_schema if tool else {}
+        known = schema.get("properties", arguments)
+        if unknown := [each for each in arguments if each not in known]:
+            hint = did_you_mean(unknown[0], known, f"There are: {', '.join(known)}.")
+            raise ToolError(f"{name} has no argument {quote_name(unknown[0])}. {hint}")
+        # In a tool that changes something, "" may empty what is there.
+        is_read = tool and tool.annotations and tool.annotations.read_only_hint
+        nothing = (None, "") if is_read else (None,)
+        given = {
+            key: value
+            for key, value in arguments.items()
+            if key in schema.get("required", ()) or value not in nothing
+        }
+        try:
+            return await super().call_tool(name, given, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(_describe_invalid(name, error.__cause__)) from error
+            raise
+
+
+def _describe_invalid(tool: str, error: ValidationError) -> str:
+    """Return which arguments a tool does not take, and why, in one line."""
+    problems = (
+        f"{quote_name('.'.join(map(str, each['loc'])))}: {each['msg']}" for each in error.errors()
+    )
+    return f"{tool} can't be called like this. {'; '.join(problems)}."
+
+
+def _leave_out(schema: Any, names: Set[str]) -> Any:
+    """Return a schema without keywords of these names; what it describes may be called so."""
+    if isinstance(schema, list):
+        return [_leave_out(each, names) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: {name: _leave_out(each, names) for name, each in value.items()}
+        if key in ("properties", "$defs")
+        else _leave_out(value, names)
+        for key, value in schema.items()
+        if key not in names or not isinstance(value, str)
+    }
 
 
 class _Access:
@@ -137,9 +187,11 @@ class _Access:
 
     def require(self, caller: Caller, role: Role, *, in_all: bool = False) -> None:
         """Raise Forbidden unless a caller may do what a role may, with `in_all` everywhere."""
-        if not caller.may(role) or (in_all and not caller.may_all):
+        caller.require(role)
+        if in_all and not caller.may_all:
             raise Forbidden(
-                f"This needs a key with the role {role}; this key has the role {caller.role}."
+                "This reads all collections, and can't be restricted to those of this key: it "
+                "needs a key of the whole library."
             )
 
     async def run_question(
@@ -189,26 +241,32 @@ def _add_writing(server: MCPServer, access: _Access) -> None:
         ],
         collection: CollectionName,
         title: str = "",
+        continues: Annotated[
+            str, Field(description="a document that the text goes on from; it becomes part of it")
+        ] = "",
     ) -> BegunJob:
         """Add a text as a document. A background job builds its graphs: see `show_job`."""
         caller = access.caller(context)
         access.require(caller, "write")
         target = access.state.collection(collection, caller)
         item = text_item(access.state.uploads, text, source, title=title)
-        job = begin_ingest(access.state.jobs, caller, target, [item], IngestOptions())
+        choice = IngestOptions()
+        if continues:
+            choice = IngestOptions((), onto=target.document(continues).id)
+        job = begin_ingest(access.state.jobs, caller, target, [item], choice)
         return BegunJob(id=job.id, state=job.state)
 
 
 def _add_operation(server: MCPServer, access: _Access, operation: Operation) -> None:
     """Add the tool of an operation."""
 
-    def call(
-        session: Context[Any, Any], collection: str = "", stop: Stop | None = None, **values: Any
-    ) -> Any:
+    def call(session: Context[Any, Any], stop: Stop | None = None, **values: Any) -> Any:
         caller = access.caller(session)
         is_for_all = operation.role == "admin" and not operation.has_collection
         access.require(caller, operation.role, in_all=is_for_all)
-        source = access.collection(session, collection) if operation.has_collection else None
+        source = None
+        if operation.has_collection:
+            source = access.collection(session, values.pop("collection"))
         result = access.state.run_operation(caller, operation, source, values, stop)
         result = result.shorten() if hasattr(result, "shorten") else result
         # Rows that do not fit into a result are left out; `total` says how many there are.

@@ -35,8 +35,9 @@ from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.operations.shown_answer import ShownAnswer, ShownPassage, to_json
 from fabula.service.core.asking import Answering, Question
+from fabula.service.core.client_tasks import is_client_task
 from fabula.service.core.errors import Problem, describe_problem
-from fabula.service.http.addresses import address
+from fabula.service.http.addresses import address, origin_of
 from fabula.service.http.dependencies import Caller, Reader, State
 from fabula.service.http.route_rules import declare
 from fabula.service.http.streams import EventStream, run_while_connected
@@ -52,8 +53,6 @@ answers back as the history of the next question, and this line is all that says
 """
 READ_LINE = re.compile(rf"^{READ_SO_FAR}.*$", re.MULTILINE)
 READ_LINK = re.compile(r"/d/([^/?()\s]+)(?:\?chars=\d+-(\d+))?\)")
-TASK = "### Task:"
-"""How Open WebUI begins requests for its own use: titles, tags, follow-up questions."""
 MAX_TASK_TOKENS = 500
 """Tokens of the reply to a task."""
 MAX_TASK_CHARACTERS = 50_000
@@ -131,8 +130,10 @@ class Completion(BaseModel):
     fabula: bool = False
     """Whether the reply includes the context, quotations, the reader's place, usage by step, money
     and path (`extra_body`)."""
-    document: str = Field("", max_length=2000)
-    """Ask only this document (`extra_body`)."""
+    document: str | list[str] = Field("", max_length=2000)
+    """Ask only this document, or these (`extra_body`)."""
+    where: str = Field("", max_length=2000)
+    """Ask only documents whose metadata fulfil this condition (`extra_body`)."""
     until: str = Field("", max_length=2000)
     """Up to where the reader has read the document, as the option of a question (`extra_body`)."""
 
@@ -147,6 +148,7 @@ class Completion(BaseModel):
 
 DETAILS = (
     *("context", "usage", "money", "unpriced", "path", "quotations", "weak_citations"),
+    "missing_citations",
     *("document", "place", "brief", "note", "warning"),
 )
 """What a reply includes of an answer if the request asks for `fabula`."""
@@ -174,8 +176,8 @@ async def complete_chat(
 ) -> Response:
     """Answer the last user message from the collection that the model names.
 
-    The messages before it are the history of the question. A message that begins with `### Task:`,
-    such as Open WebUI's requests for titles and tags, goes to the chat model without a search.
+    The messages before it are the history of the question. What a client asks for itself, such as a
+    title of the chat, goes to the chat model without a search.
     """
     body.refuse_unsupported()
     places = [at for at, message in enumerate(body.messages) if message.role == "user"]
@@ -184,10 +186,10 @@ async def complete_chat(
     question, history = body.messages[places[-1]].text, body.messages[: places[-1]]
     stop = Stop()
     begin: Callable[[], _CitedCompletion | _TaskCompletion]
-    if question.lstrip().startswith(TASK):
-        begin = partial(_TaskCompletion, state, caller, body, question)
+    if is_client_task([message.text for message in body.messages]):
+        begin = partial(_TaskCompletion, state, caller, body)
     else:
-        base = (state.serving.url or str(request.base_url)).rstrip("/")
+        base = origin_of(state.serving.url or str(request.base_url))
         begin = partial(_CitedCompletion, state, caller, body, question, history, base, stop)
     completion: _CitedCompletion | _TaskCompletion = await run_while_connected(
         request, begin, stop.set, state.question_threads
@@ -218,7 +220,11 @@ class _CitedCompletion:
         self._body, self._base, self._collection = body, base, collections[0].name
         self._format = _CompletionFormat(body.model)
         asked = Question.parse_values(
-            question=question, mode=mode, document=body.document, until=body.until
+            question=question,
+            mode=mode,
+            document=body.document,
+            where=body.where,
+            until=body.until,
         )
         self._answering = Answering(
             state.asker(caller, stop),
@@ -332,7 +338,7 @@ class _CitedCompletion:
 class _TaskCompletion:
     """The chat model's reply to a client's own task; nothing is searched for it."""
 
-    def __init__(self, state: ServiceState, caller: Caller, body: Completion, prompt: str) -> None:
+    def __init__(self, state: ServiceState, caller: Caller, body: Completion) -> None:
         self._state, self._caller, self._body = state, caller, body
         [self._collection, *_], _ = _find_collections(state, caller, body.model)
         if state.app.settings.offline:
@@ -340,7 +346,11 @@ class _TaskCompletion:
                 "This service has no chat model, so it can only answer questions about the books."
             )
         state.ledger.refuse_spent(caller)
-        system = next((message.text for message in body.messages if message.role == "system"), "")
+        *before, last = body.messages
+        system = next((message.text for message in before if message.role == "system"), "")
+        # Some clients ask about the messages before, and others write these into their request.
+        chat = [f"{each.role}: {each.text}" for each in before if each.role != "system"]
+        prompt = "\n\n".join((*chat, last.text))
         if (size := len(system) + len(prompt)) > MAX_TASK_CHARACTERS:
             raise SettingsError(
                 f"The task has {size:,} characters; at most {MAX_TASK_CHARACTERS:,} are passed on."

@@ -228,7 +228,7 @@ class ServiceState:
         """
         if caller.may_see(name) and not name_problem(name):
             collection = self.collection(name, caller)
-            if collection.store.count(name, 1)[0]:
+            if collection.open_store().count(name, 1)[0]:
                 return collection
         raise NotFound(f"There is no collection {quote_name(name)}.")
 

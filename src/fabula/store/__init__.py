@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,7 +20,7 @@ from neo4j.exceptions import Neo4jError
 from fabula.errors import StoreError, TooLarge
 from fabula.graph import TEXT, Gap, Owner, Part, Record
 from fabula.graph.entries import Entry, Layer
-from fabula.graph.hits import ALL_ROWS, NO_LIMIT, Filters, Hit, Source, read_hit
+from fabula.graph.hits import ALL_ROWS, NO_LIMIT, ConditionStep, Filters, Hit, Source, read_hit
 from fabula.graph.queries import for_embeddings, read_statement
 from fabula.graph.reading_place import ReadingPlace
 from fabula.graph.structure import TextStructure, read_structure
@@ -60,6 +61,7 @@ from fabula.store.rows import (
     decode_vector,
     encode_vector,
     filter_parameters,
+    for_documents,
     is_whole,
     read_entry,
     read_gap,
@@ -76,6 +78,7 @@ from fabula.store.search_index import (
 from fabula.store.word_counts import count_words, recall_words
 from fabula.text.document import Vector
 from fabula.text.folding import fold_name
+from fabula.text.metadata import CHANGEABLE, Metadata, to_properties
 
 if TYPE_CHECKING:
     from fabula.graph.unread import IsUnread, NameIndex
@@ -159,12 +162,12 @@ class Store(Database):
             self._is_unread = make_check(self.names_of(self.place.document), self.place.end)
         return self._is_unread
 
-    def _where(self, filters: Filters) -> dict[str, Any]:
-        """Return filters as parameters, of the document of the place if there is one."""
+    def _where(self, filters: Filters) -> Filters:
+        """Return filters, of the document of the place if there is one."""
         if self.place:
             document = self._own_document(filters.document or self.place.document.id)
-            filters = replace(filters, document=document)
-        return filter_parameters(filters)
+            filters = replace(filters, document=document, documents=())
+        return filters
 
     def _own_document(self, id: str) -> str:
         """Return the id of a document; a place in another one would let all of it through."""
@@ -376,10 +379,9 @@ class Store(Database):
         Raises:
             SpaceError: The collection's embeddings are of another model.
         """
-        parameters = self._where(filters)
-        parameters |= {"limit": limit, "depth": max(2 * limit, MIN_DEPTH)}
+        parameters: dict[str, Any] = {"limit": limit, "depth": max(2 * limit, MIN_DEPTH)}
         name = "core/find_nearest_filtered"
-        if filters == filters.open and not self.place:
+        if filters == filters.open and not (self.place or filters.documents):
             name = "core/find_nearest_in_document" if filters.document else "core/find_nearest"
             parameters["document"] = filters.document
         rows = self.search_vectors(read_statement(name), vector, filters, model, **parameters)
@@ -422,7 +424,8 @@ class Store(Database):
         Raises:
             SpaceError: The collection's embeddings are of another model.
         """
-        collection = filters.collection
+        collection, filters = filters.collection, self._where(filters)
+        statement = for_documents(statement, filters)
         cached = self._derived.find(("space", collection))
         space: Space | None = cached.value if cached else None
         of_elements = ELEMENT_INDEX in statement
@@ -432,7 +435,7 @@ class Store(Database):
             refuse_other_model(space, model)
             if of_elements and not space.element_kinds:  # there is no index to ask
                 return []
-            sent = self._where(filters)
+            sent = filter_parameters(filters)
             sent |= {"vector": encode_vector(vector), "model": model, "slot": space.slot}
             sent |= {"embedding": space.embedding, **parameters}
             rows: list[dict[str, Any]] = []
@@ -569,19 +572,16 @@ class Store(Database):
                 counts = {term: counted.counts[term] for term in each}
                 words.append(search_query(collection, replace(counted, counts=counts)))
         # A reader who has a place must not be told that what comes later is in the book.
-        hits: list[Hit] = []
-        for document in filters.volumes or (filters.document,):
-            rows = self.read(
-                read_statement("core/find_quoted"),
-                Filters(filters.collection, document),
-                passages=list(passages),
-                phrases=list(dict.fromkeys(filter(None, queries))),
-                resembling=list(dict.fromkeys(filter(None, words))),
-                limit=MAX_QUOTED_PLACES,
-                pool=MAX_RESEMBLING,
-            )
-            hits += map(read_hit, rows)
-        return hits
+        rows = self.read(
+            read_statement("core/find_quoted"),
+            filters.open,
+            passages=list(passages),
+            phrases=list(dict.fromkeys(filter(None, queries))),
+            resembling=list(dict.fromkeys(filter(None, words))),
+            limit=MAX_QUOTED_PLACES,
+            pool=MAX_RESEMBLING,
+        )
+        return [read_hit(row) for row in rows]
 
     def known_words(self, collection: str, words: Sequence[str]) -> set[str]:
         """Return those of some words that a passage of a collection has.
@@ -644,14 +644,15 @@ class Store(Database):
 
         Whole elements have such names: who asks for them restricts them afterwards.
         """
-        parameters = self._where(filters) | parameters
+        filters = self._where(filters)
+        parameters = filter_parameters(filters) | parameters
+        statement = for_documents(statement, filters)
         return self._send(statement, UNNAMED, parameters, is_reading=True)
 
     def cached(
         self,
         name: str,
-        collection: str,
-        document: str,
+        filters: Filters,
         graphs: Sequence[str],
         make: Callable[[], Made],
         uses: Sequence[str] = (),
@@ -660,8 +661,7 @@ class Store(Database):
 
         Args:
             name: What is derived; the cache knows it by this name.
-            collection: The collection of the graphs.
-            document: The document of the graphs; '' for all of the collection.
+            filters: The collection of the graphs, and those of its documents that count.
             graphs: The graphs that it is derived from.
             make: Derives it.
             uses: Further graphs that it is derived from, which may be missing.
@@ -673,9 +673,10 @@ class Store(Database):
         if self.place:
             # What is made for one reader's place is not for another's.
             name = f"{name} until {self.until}"
-            document = self._own_document(document or self.place.document.id)
+        filters = self._where(filters)
+        collection, document = filters.collection, filters.document
         rows = self._versions(collection, document, names)
-        key = (name, collection, document)
+        key = (name, collection, filters.documents or document)
         if not {row["graph"] for row in rows}.issuperset(graphs):
             self._derived.forget(key)
             return None
@@ -713,6 +714,45 @@ class Store(Database):
         rows = self._versions(collection, "", graphs)
         versions = repr([tuple(row.values()) for row in rows])
         return hashlib.sha256(versions.encode()).hexdigest()[:16]
+
+    def find_chosen(
+        self, collection: str, steps: Sequence[ConditionStep]
+    ) -> tuple[tuple[str, ...], frozenset[str]]:
+        """Return the ids of documents that may be asked and fulfil a condition, in order.
+
+        They are cached in memory until the collection changes, which one short read tells.
+
+        Args:
+            collection: The collection.
+            steps: The condition; all documents fulfil an empty one.
+
+        Returns:
+            The ids, and the properties of the condition that some document of the collection has.
+        """
+        key = ("chosen", collection, tuple(steps))
+        cached = self._derived.find(key)
+        named = dict.fromkeys(name for step in steps for name in step.properties)
+        [row] = self.rows(
+            "core/find_chosen",
+            collection=collection,
+            steps=[asdict(step) for step in steps],
+            properties=list(named),
+            locks=lock_prefix(collection),
+            revision=cached.revision if cached else "",
+        )
+        if cached and row["revision"] == cached.revision:
+            found: tuple[tuple[str, ...], frozenset[str]] = cached.value
+            return found
+        ids = sorted(id for group in row["found"] for id in group["ids"])
+        present = frozenset(name for group in row["found"] for name in group["present"])
+        self._derived.save(key, row["revision"], (tuple(ids), present))
+        return tuple(ids), present
+
+    def find_fields(self, collection: str, values: int = 0) -> list[dict[str, Any]]:
+        """Return a row for each field of one's own: the property, how many documents have it, how
+        many different values it has, and the most frequent ones, at most `values`.
+        """
+        return self.rows("core/find_fields", collection=collection, values=values)
 
     def refuse_unknown_filters(
         self,
@@ -1143,28 +1183,48 @@ class Store(Database):
             session.execute_write(take_out)
         self._sweep(collection)
 
-    def set_description(
-        self, document: Entry, title: str, author: str, published: str | None = None
+    def set_metadata(
+        self, document: Entry, changes: Metadata, *, stated: Metadata | None = None
     ) -> bool:
-        """Give a document another title, author and date; return whether it existed.
+        """Give a document other values of some fields; return whether it existed.
 
-        A date that is None stays as it is.
+        An ingest of its file with another text gives it the title, author and date of the file
+        again. Other fields stay.
 
-        An ingest of its file with another text gives it those of the file again.
+        Args:
+            document: The document.
+            changes: The fields; '' removes one of one's own.
+            stated: What its file states now, where that changes it.
         """
+        built_in = {name: str(changes[name]) for name in CHANGEABLE if name in changes}
+        own = {name: value for name, value in changes.items() if name not in built_in}
+        properties: dict[str, Any] = to_properties(own) | built_in
+        for name, text in built_in.items():
+            refuse_long_line(text)
+            if name != "published":
+                properties[f"{name}_key"] = fold_name(text)
+        if "title" in built_in:
+            properties["name"] = built_in["title"]
+        if stated is not None:
+            properties["stated"] = json.dumps(dict(stated), ensure_ascii=False)
+        return self._set_properties(document, properties)
+
+    def switch_document(self, document: Entry, *, is_off: bool) -> bool:
+        """Leave a document out of questions, or no longer; return whether it existed."""
+        return self._set_properties(document, {"is_off": True if is_off else None})
+
+    def _set_properties(self, document: Entry, properties: Mapping[str, Any]) -> bool:
         owner = Owner(document.collection, TEXT, document.id)
-        refuse_long_line(title)
-        refuse_long_line(author)
-        date = document.published if published is None else published
-        refuse_long_line(date)
 
         def take(transaction: neo4j.ManagedTransaction) -> bool:
             # A document that is being replaced must not be changed on its way out.
             lock_owners(transaction, [owner])
-            description = {"title": title, "title_key": fold_name(title), "author": author}
-            description |= {"author_key": fold_name(author), "published": date}
-            place = {"collection": owner.collection, "document": owner.document}
-            [row] = transaction.run(read_statement("core/save_description"), place | description)
+            change = {"properties": dict(properties), "rows": []}
+            statement = read_statement("core/save_structure")
+            [row] = transaction.run(statement, _place_of(document) | change)
+            if "is_off" in properties:
+                place = {"collection": owner.collection}
+                transaction.run(read_statement("core/save_switched"), place).consume()
             return bool(row["documents"])
 
         with self.session() as session:

@@ -36,6 +36,7 @@ class Space:
         phase: Empty unless the collection is re-embedded; 'writing' while the next embeddings are
             written, 'clearing' while those that are not used any more are deleted; IMPORTING while
             the collection is imported, when it has no documents yet.
+        has_off: Whether some of its documents are left out of questions.
     """
 
     collection: str
@@ -50,6 +51,7 @@ class Space:
     next_dimensions: int = 0
     former_dimensions: int = 0
     phase: str = ""
+    has_off: bool = False
 
     @property
     def kind(self) -> tuple[str, int]:

@@ -9,27 +9,32 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from fabula.graph import TEXT
 from fabula.graph.entries import Entry
 from fabula.graph.method import Graph
 from fabula.graph.queries import FOLDER, read_statement_file
-from fabula.graph.recipes import is_outdated
 from fabula.store import Store, schema
 
 MAX_FINDINGS = 20
-"""How many findings one invariant reports; each is about all nodes of one document."""
+"""How many findings of one invariant are reported; each is about all nodes of one document."""
+MAX_COUNTED = 100_000
+"""How many findings of one invariant are counted."""
 
 REBUILD = "run `fabula ingest --rebuild --collection {collection} {source}`"
-REBUILD_COLLECTION = (
-    "run `fabula build {graph} --rebuild`, which makes the collection's own graph anew"
-)
-BUILD_COLLECTION = "documents changed since it was made: run `fabula build {graph}`"
+RENEW = "run `fabula renew --collection {collection}`"
 DELETE = (
     "ingest the file they came from again, or delete them in Neo4j with "
     "`MATCH (n:Part|Passage|Element) WHERE n.document {which} DETACH DELETE n`"
 )
+
+
+Damage = Literal["indexes", "vectors", "content"]
+"""The kinds of what breaks an invariant: indexes that can't be used, vectors that no search finds,
+and all other nodes and edges."""
+OF_STATEMENT: Mapping[str, Damage] = {"find_indexes": "indexes", "check_embeddings": "vectors"}
+"""Which kind the findings of a statement are; those of others are `content`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,8 @@ class Violation:
     """What is wrong with a document or with the graph.
 
     Attributes:
+        kind: Which kind of damage it is.
+        graph: The name of the graph whose nodes break the invariant; '' for the core's own.
         invariant: The name of the statement in `cypher/` that found it.
         document: The document's id; empty for the graph.
         title: The document's title; empty for the graph.
@@ -46,6 +53,8 @@ class Violation:
         cure: What to do.
     """
 
+    kind: Damage
+    graph: str
     invariant: str
     document: str
     title: str
@@ -63,14 +72,20 @@ class CheckFindings:
         documents: How many documents were checked.
         passages: How many passages they have.
         graphs: How many of the documents have each graph, the text left out.
-        violations: What is wrong.
+        counts: How much is damaged of each kind: indexes, vectors, nodes of other invariants, and
+            gaps.
+        violations: What is wrong; at most `MAX_FINDINGS` of each invariant.
+        wrong_parts: The graph and the document's id of each part that breaks an invariant of its
+            graph; the id is '' for a part of the collection itself.
         notes: Sentences about what is right and worth knowing.
     """
 
     documents: int
     passages: int
     graphs: Mapping[str, int]
+    counts: Mapping[str, int]
     violations: tuple[Violation, ...]
+    wrong_parts: frozenset[tuple[str, str]]
     notes: tuple[str, ...]
 
 
@@ -104,7 +119,24 @@ def check(
         *_state_notes(store, collection, document),
     )
     built = Counter(name for entry in entries for name in entry.graphs if name != TEXT)
-    return CheckFindings(len(entries), counted["passages"], dict(built), tuple(violations), notes)
+    counts = Counter(dict.fromkeys(get_args(Damage), 0))
+    found: Counter[str] = Counter()
+    shown = []
+    for violation in violations:
+        counts[violation.kind] += violation.count
+        found[violation.invariant] += 1
+        if found[violation.invariant] <= MAX_FINDINGS:
+            shown.append(violation)
+    gaps = sum(entry.gaps for entry in entries)
+    return CheckFindings(
+        len(entries),
+        counted["passages"],
+        dict(built),
+        {**counts, "gaps": gaps},
+        tuple(shown),
+        frozenset((each.graph, each.document) for each in violations if each.graph),
+        notes,
+    )
 
 
 def _statements(graphs: Iterable[Graph[Any]]) -> Iterator[tuple[Graph[Any] | None, str, str]]:
@@ -136,19 +168,9 @@ class _Checker:
             return [self.collection]
         return [space.collection for space in self.store.spaces()]
 
-    def is_outdated(self, graph: Graph[Any]) -> bool:
-        """Return whether documents have changed since a collection's own graph was made."""
-        for name in self._collections():
-            collection_parts = self.store.collection_parts(name)
-            if graph.name in collection_parts and is_outdated(
-                graph, self.store.documents(name), collection_parts
-            ):
-                return True
-        return False
-
     def violations(self, document: str, entries: Sequence[Entry]) -> list[Violation]:
         """Return what breaks an invariant, of one document or of all that is checked."""
-        parameters = {"collection": self.collection, "document": document, "limit": MAX_FINDINGS}
+        parameters = {"collection": self.collection, "document": document, "limit": MAX_COUNTED}
         return [
             self._violation(graph, name, row, entries)
             for graph, name, statement in _statements(self.graphs)
@@ -160,27 +182,27 @@ class _Checker:
     ) -> Violation:
         owner = next((entry for entry in entries if entry.id == row["document"]), None)
         return Violation(
+            kind=OF_STATEMENT.get(name, "content"),
+            graph=graph.name if graph else "",
             invariant=name,
             document=row["document"] or "",
             title=owner.title if owner else "",
             id=row["id"] or "",
             count=row["count"],
             what=row["what"],
-            cure=self._cure(graph, row["document"], owner),
+            cure=self._cure(graph, name, row["document"], owner),
         )
 
-    def _cure(self, graph: Graph[Any] | None, document: str | None, owner: Entry | None) -> str:
+    def _cure(
+        self, graph: Graph[Any] | None, statement: str, document: str | None, owner: Entry | None
+    ) -> str:
         """Return what to do; commands are quoted so that they can be pasted into a shell."""
+        if (owner and (graph or statement in OF_STATEMENT)) or document == "":
+            collection = owner.collection if owner else self.collection or "NAME"
+            return RENEW.format(collection=shlex.quote(collection))
         if owner:
             collection, source = shlex.quote(owner.collection), shlex.quote(owner.source)
             return REBUILD.format(collection=collection, source=source)
-        if document == "":
-            advice = (
-                BUILD_COLLECTION
-                if graph and graph.build_collection and self.is_outdated(graph)
-                else REBUILD_COLLECTION
-            )
-            return advice.format(graph=graph.name if graph else "GRAPH")
         return DELETE.format(which="IS NULL" if document is None else f"= {json.dumps(document)}")
 
     def find_changed(self, entries: Sequence[Entry]) -> set[str]:
@@ -201,7 +223,9 @@ def _indexes(store: Store, collection: str) -> Iterator[Violation]:
         if collection in ("", space.collection):
             for fault in schema.find_faults(store, space):
                 what = f"the index {fault.name} {fault.what}"
-                yield Violation("find_indexes", "", "", fault.name, 1, what, fault.cure)
+                yield Violation(
+                    "indexes", "", "find_indexes", "", "", fault.name, 1, what, fault.cure
+                )
 
 
 def _gap_notes(entries: Sequence[Entry]) -> Iterator[str]:
@@ -212,7 +236,7 @@ def _gap_notes(entries: Sequence[Entry]) -> Iterator[str]:
             gaps = sum(entry.graphs[name].gaps for entry in lacking)
             others = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
             yield (
-                f"Gaps in {name}: {gaps:,}, of {lacking[0].title}{others}; `fabula retry` "
+                f"Gaps in {name}: {gaps:,}, of {lacking[0].title}{others}; `fabula renew` "
                 "asks for them again."
             )
 

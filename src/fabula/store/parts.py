@@ -320,6 +320,7 @@ def switch(
     _refuse_incomplete(transaction, run, parts)
     _refuse_baseless(transaction, parts)
     created: dict[str, str] = {}
+    kept: dict[str, dict[str, Any]] = {}
     hidden = 0
     with_text = {owner.document for owner in owners if owner.graph == TEXT}
     # The text comes first, because everything that rests on it goes with it: also a graph that was
@@ -331,15 +332,15 @@ def switch(
         [old] = transaction.run(read_statement(statement), owner._asdict())
         if old["created_at"]:
             created[owner.document] = old["created_at"]
+            kept[owner.document] = dict(old.get("kept") or ())
         hidden += old["nodes"]
     if made_before:
         ties = {"run": run, "collection": space.collection}
         [found] = transaction.run(read_statement("core/count_ties"), ties)
         if found["edges"] != made_before:
             raise _change_error()
-    transaction.run(
-        read_statement("core/switch_in"), run=run, created=created, whole=is_small(parts)
-    ).consume()
+    switched = {"run": run, "created": created, "kept": kept, "whole": is_small(parts)}
+    transaction.run(read_statement("core/switch_in"), switched).consume()
     for batch in _batches(out):
         rows = [_edge_row(edge) for edge in batch]
         [tied] = transaction.run(

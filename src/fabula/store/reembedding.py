@@ -106,19 +106,50 @@ def find_unembedded(store: Store, space: Space, limit: int) -> Iterator[list[Une
 def save(store: Store, space: Space, nodes: Sequence[Unembedded], vectors: Vectors) -> None:
     """Write embeddings of the next space: unit rows, shape (nodes, dimensions)."""
     store.check_disk_space()
-    rows = [
-        {"id": node.id, "embedding": encode_vector(vector)}
-        for node, vector in zip(nodes, vectors, strict=True)
-    ]
     store.rows(
         "core/reembed_save",
-        rows=rows,
+        rows=_make_rows(nodes, vectors),
         collection=space.collection,
         model=space.next_model,
         next=embedding_property(space.next_slot),
         label=label_name(space.next_dimensions),
         element_label=label_name(space.next_dimensions, "element"),
     )
+
+
+def find_unusable(store: Store, space: Space, after: str, limit: int) -> list[Unembedded]:
+    """Return a page of the nodes whose embedding the vector index leaves out, after an id."""
+    rows = store.rows(
+        "core/find_unusable_vectors",
+        **_present(space),
+        dimensions=space.dimensions,
+        after=after,
+        limit=limit,
+    )
+    return [Unembedded(**row) for row in rows]
+
+
+def save_usable(store: Store, space: Space, nodes: Sequence[Unembedded], vectors: Vectors) -> None:
+    """Write embeddings of the space that a collection has: unit rows, shape (nodes, dimensions)."""
+    store.check_disk_space()
+    rows = _make_rows(nodes, vectors)
+    store.rows("core/save_vectors", rows=rows, model=space.model, **_present(space))
+
+
+def _present(space: Space) -> dict[str, Any]:
+    return {
+        "collection": space.collection,
+        "embedding": space.embedding,
+        "label": label_name(space.dimensions),
+        "element_label": label_name(space.dimensions, "element"),
+    }
+
+
+def _make_rows(nodes: Sequence[Unembedded], vectors: Vectors) -> list[dict[str, Any]]:
+    return [
+        {"id": node.id, "embedding": encode_vector(vector)}
+        for node, vector in zip(nodes, vectors, strict=True)
+    ]
 
 
 def copy(store: Store, space: Space) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,8 +17,13 @@ from fabula.graph.hits import Filters
 from fabula.models.usage import Usage
 from fabula.store.embedding_space import Space
 from fabula.text.document import Vector
+from fabula.text.metadata import from_pairs
 
 LAST_CHARACTER = "\U0010ffff"
+_DOCUMENT_RANGE = re.compile(
+    r"(\w+)\.document >= \$first_document AND \1\.document <= \$last_document"
+)
+"""How a statement restricts what it finds to all documents or to one."""
 
 
 def is_whole(row: Mapping[str, Any]) -> bool:
@@ -33,8 +39,14 @@ def read_entry(row: Mapping[str, Any]) -> Entry:
     """Return the document of a row, without parts that were switched out while they were read."""
     graphs = {part["graph"]: read_record(part) for part in row["parts"] if part.get("graph")}
     document = dict(row["document"])
-    left_out, warnings = json.loads(document.pop("left_out")), tuple(document.pop("warnings"))
-    return Entry(**document, graphs=graphs, left_out=left_out, warnings=warnings)
+    own = {
+        "left_out": json.loads(document.pop("left_out")),
+        "warnings": tuple(document.pop("warnings")),
+        "appended": tuple(document.pop("appended")),
+        "metadata": from_pairs(document.pop("metadata")),
+        "stated": json.loads(document.pop("stated", "{}")),
+    }
+    return Entry(**document, graphs=graphs, **own)
 
 
 def read_record(part: Mapping[str, Any]) -> Record:
@@ -96,12 +108,25 @@ def decode_vector(sent: Any) -> Vector:
     return np.frombuffer(sent.raw(), ">f4").astype(np.float32)
 
 
+def for_documents(statement: str, filters: Filters) -> str:
+    """Return a statement that looks in several documents, if the filters name some.
+
+    A range of ids has all documents or a single one, and costs less where that is meant.
+    """
+    return (
+        _DOCUMENT_RANGE.sub(r"\1.document IN $documents", statement)
+        if filters.documents
+        else (statement)
+    )
+
+
 def filter_parameters(filters: Filters) -> dict[str, Any]:
     """Return filters as parameters: one that is not set is the whole range or an empty list."""
     return {
         "collection": filters.collection,
         "first_document": filters.document,
         "last_document": filters.document or LAST_CHARACTER,
+        "documents": list(filters.documents),
         "kinds": list(filters.kinds),
         "aspects": list(filters.aspects),
         "lowest": filters.lowest,

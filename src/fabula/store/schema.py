@@ -167,7 +167,7 @@ def find_faults(
         indexes: All indexes of the database, if they were read already.
     """
     existing = {index.name: index for index in (store.indexes() if indexes is None else indexes)}
-    cure = f"ingest any file into collection {space.collection} again, which makes it anew"
+    cure = f"run `fabula renew --collection {space.collection}`, which makes it anew"
     if space.phase:
         cure = (
             f"run `fabula reembed --collection {space.collection} {reembed_flags(space.target)}`, "

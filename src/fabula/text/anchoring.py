@@ -177,7 +177,7 @@ class QuoteFinder:
     def find_unchanged(self, quote: TextQuote) -> Anchor | None:
         """Return where a quotation stands with all of its context; None if that is nowhere."""
         if not quote.exact:
-            return self._at_position(quote)
+            return None
         if self.stands(quote):
             self._moved = 0
             return Anchor(quote.start, quote.start + len(quote.exact), POSITION)
@@ -200,7 +200,7 @@ class QuoteFinder:
             after: The nearest one after it.
         """
         if not quote.exact:
-            return None
+            return self._at_position(quote, before, after)
         self._neighbours = before, after
         if before or after:
             nearest = before or after
@@ -219,10 +219,19 @@ class QuoteFinder:
         """Whether a quotation stands at its place with all of its context."""
         return quote.start >= 0 and self._stands_at(quote, quote.start)
 
-    def _at_position(self, quote: TextQuote) -> Anchor | None:
-        if 0 <= quote.start < quote.end <= len(self._text):
-            return Anchor(quote.start, quote.end, POSITION)
-        return None
+    def _at_position(
+        self, quote: TextQuote, before: _Neighbour | None, after: _Neighbour | None
+    ) -> Anchor | None:
+        """A place without words, moved as far as both of its neighbours; None if these differ.
+
+        Beyond the first and the last quotation it counts only if these did not move.
+        """
+        moves = {each.moved if each else 0 for each in (before, after)}
+        moved = moves.pop()
+        start, end = quote.start + moved, quote.end + moved
+        if moves or quote.start < 0 or not 0 <= start < end <= len(self._text):
+            return None
+        return Anchor(start, end, FUZZY if moved else POSITION)
 
     def _stands_at(self, quote: TextQuote, start: int) -> bool:
         text, end = self._text, start + len(quote.exact)
@@ -522,12 +531,14 @@ def anchor_quotes(
     for row in reversed(rows):
         after[row] = neighbour
         neighbour = _as_neighbour(quotes[row], found[row]) or neighbour
+    # Where no quotation stands where it should, a place without words says nothing of this text.
+    is_lost = neighbour is None and any(quote.exact and quote.start >= 0 for quote in quotes)
     finder.look_up_similar([quotes[row] for row in rows if not found[row]])
     neighbour = None
     for done, row in enumerate(rows, 1):
         if anchor := found[row]:
             neighbour = _as_neighbour(quotes[row], anchor) or neighbour
-        else:
+        elif quotes[row].exact or not is_lost:
             found[row] = finder.find_similar(quotes[row], neighbour, after[row])
             budget.untried += budget.is_spent and found[row] is None
         report(done, len(rows))

@@ -52,8 +52,8 @@ def split(document: Document, limit: int, known: Sequence[str] = ()) -> tuple[Ch
         pieces = _pieces(document, start, end, limit)
         for first, last in _chunk_ranges(pieces, document.text, limit, anchors):
             text = document.text[first:last]
-            identity = ids.chunk_id(document.id, text, counts[text])
-            counts[text] += 1
+            identity = ids.chunk_id(document.id, text, counts[text.strip()])
+            counts[text.strip()] += 1
             count = tokens.count(text)
             section = name_section(first, last)
             chunks.append(Chunk(identity, len(chunks), section, first, last, text, count))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.text.locator import Locator
+from fabula.text.metadata import Metadata
 from fabula.text.names import quote_name
 
 Vector = NDArray[np.float32]
@@ -50,14 +51,16 @@ class Document:
         language: An ISO 639-1 code; '' if unknown.
         text: The whole text.
         sections: In text order; text before the first one belongs to no section.
-        sha256: The hash of everything that graphs are built from: text, sections, title, author and
-            language.
+        sha256: The hash of everything that graphs are built from: text, sections, title, author,
+            language, and where speakers are named.
         published: The date or year of the text; '' if unknown.
         edition: The edition that the file was made from; '' if unknown.
-        locators: The tops of printed pages and the numbered lines, in text order.
+        locators: The tops of pages, the numbered lines and the names of speakers, in text order.
         reading: The version of the readers: `fabula.load.version.READING_VERSION` of then.
         left_out: The characters of the file that are not in the text, by kind, as "licence".
         warnings: What was wrong with the file, in full sentences.
+        metadata: The other fields that the file states, which no graph is built from.
+        appended: The files whose texts the document was continued with, in order.
     """
 
     id: str
@@ -75,6 +78,8 @@ class Document:
     reading: int = 1
     left_out: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    metadata: Metadata = field(default_factory=dict)
+    appended: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Document {full_title(self.title, self.author)}: {len(self.text):,} characters>"

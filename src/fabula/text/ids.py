@@ -12,8 +12,11 @@ def document_id(collection: str, source: str) -> str:
 
 
 def chunk_id(document: str, text: str, count: int) -> str:
-    """Return the id of a chunk, 20 hex digits; `count` numbers equal texts of a document from 0."""
-    return digest(10, "chunk", document, text, str(count))
+    """Return the id of a chunk, 20 hex digits; `count` numbers equal texts of a document from 0.
+
+    White space around it does not count: the last chunk of a text stays itself where that goes on.
+    """
+    return digest(10, "chunk", document, text.strip(), str(count))
 
 
 def gap_id(document: str, graph: str, step: str, what: str, rests_on: Sequence[str]) -> str:

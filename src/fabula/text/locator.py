@@ -1,19 +1,25 @@
-"""Where a place in a text is in a printed edition: its pages, and its numbered lines of verse."""
+"""Where a place in a text is in an edition: its pages, its numbered lines, or its times."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-LocatorKind = Literal["page", "line"]
-_SHORT = {"page": ("p.", "pp."), "line": ("l.", "ll.")}
+LocatorKind = Literal["page", "line", "speaker"]
+_SHORT = {"page": ("p.", "pp."), "line": ("l.", "ll."), "speaker": ("", "")}
 _NAMES: dict[str, LocatorKind] = {
     **dict.fromkeys(("p", "pp", "page", "pages", "pg", "s", "str", "seite", "strona"), "page"),
     **dict.fromkeys(("l", "ll", "line", "lines", "v", "vv", "verse", "verses"), "line"),
 }
+_TIME = r"\d{1,3}(?::\d\d){2}"
+_TRANSCRIPT_LINE = r"\d{1,5}:\d{1,3}"
+_PLACES = re.compile(
+    rf"(?:T\.\s*)?({_TIME}|{_TRANSCRIPT_LINE})(?:\s*[-–—]\s*({_TIME}|{_TRANSCRIPT_LINE}))?", re.I
+)
+"""Labels that say themselves what they are: times, and page and line of a transcript."""
 _NAMED = re.compile(
     r"([a-z]{1,6})(?:\.\s*|\s+)(\w[\w.]{0,19}?)(?:\s*[-–—]\s*(\w[\w.]{0,19}))?", re.I
 )
@@ -21,12 +27,12 @@ _NAMED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Locator:
-    """The top of a printed page, or the beginning of a numbered line of verse.
+    """The top of a page, the beginning of a numbered line of verse, or the name of a speaker.
 
     Attributes:
-        kind: What is numbered.
+        kind: What begins. A page may also be a time in a recording, or a line of a transcript.
         label: The number as it is printed, as `113`, `xiv` or `340`; '' where no numbered line
-            follows those before.
+            follows those before. A time is `01:12:31`, page 45 and line 12 of a transcript `45:12`.
         start: The offset in the text, in characters.
     """
 
@@ -65,6 +71,8 @@ class LocatorLabels:
             last: The label that it ends with.
             length: The end of the text.
         """
+        if ":" in first:
+            return self._find_times(_numbers(first), _numbers(last), length)
         labels = [label.casefold() for label in self.labels]
         ends = [*self.starts[1:], length]
         spans: list[tuple[int, int]] = []
@@ -78,6 +86,20 @@ class LocatorLabels:
             spans.append((self.starts[number], end))
         return spans
 
+    def _find_times(
+        self, first: tuple[int, ...], last: tuple[int, ...], length: int
+    ) -> list[tuple[int, int]]:
+        """The stretch of the text that two times are in, which need not begin anything."""
+        times = [_numbers(label) for label in self.labels]
+        begin, end = bisect_right(times, first) - 1, bisect_right(times, last)
+        if begin < 0 or end <= begin:
+            return []
+        return [(self.starts[begin], [*self.starts, length][end])]
+
+
+def _numbers(label: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", label)))
+
 
 def labels_of(locators: Iterable[Locator], kind: LocatorKind) -> LocatorLabels:
     """Return the labels of one kind."""
@@ -86,12 +108,16 @@ def labels_of(locators: Iterable[Locator], kind: LocatorKind) -> LocatorLabels:
 
 
 def name_labels(kind: LocatorKind, labels: str) -> str:
-    """Return labels as a citation has them: "p. 113", "pp. 113-114" or "ll. 340-352"."""
+    """Return labels as a citation has them: "p. 113", "ll. 340-352", "01:12:31" or "T. 45:12"."""
+    if _PLACES.fullmatch(labels):
+        return labels if re.match(_TIME, labels) else f"T. {labels}"
     return f"{_SHORT[kind]['-' in labels]} {labels}" if labels else ""
 
 
 def parse_labels(place: str) -> tuple[LocatorKind, str, str] | None:
     """Return what "p. 113" or "lines 340-352" names: the kind, the first and the last label."""
+    if match := _PLACES.fullmatch(place.strip()):
+        return "page", match[1], match[2] or match[1]
     match = _NAMED.fullmatch(place.strip())
     kind = _NAMES.get(match[1].casefold()) if match else None
     if match is None or kind is None:
@@ -99,14 +125,20 @@ def parse_labels(place: str) -> tuple[LocatorKind, str, str] | None:
     return kind, match[2], match[3] or match[2]
 
 
-def number_lines(text: str, locators: Sequence[Locator]) -> tuple[Locator, ...]:
+def number_lines(
+    text: str, locators: Sequence[Locator], headings: Container[int] = ()
+) -> tuple[Locator, ...]:
     """Return locators with each line of verse between two numbered ones, as far as they count.
 
     A book prints the number of every fifth or tenth line only. Between two numbers as many lines
     are numbered as lie between them, and so are the lines of a stanza before its first number and
     after its last. Where the text has more or fewer lines, only the printed numbers stand, and end
-    with their own line.
+    with their own line. A line that begins at one of the `headings` is not counted.
     """
+
+    def lines_between(start: int, end: int) -> list[int]:
+        return [each for each in _line_starts(text, start, end) if each not in headings]
+
     lines = [each for each in locators if each.kind == "line" and each.label]
     numbered: list[Locator] = [each for each in locators if each.kind != "line"]
     for before, line, after in zip([None, *lines], lines, [*lines[1:], None], strict=False):
@@ -114,14 +146,14 @@ def number_lines(text: str, locators: Sequence[Locator]) -> tuple[Locator, ...]:
         number = int(line.label) if line.label.isdecimal() else 0
         if before is None and number:
             stanza = text.rfind("\n\n", 0, line.start) + 2 if "\n\n" in text[: line.start] else 0
-            firsts = [stanza, *_line_starts(text, stanza, line.start)]
+            firsts = [stanza, *lines_between(stanza, line.start)]
             numbered += [
                 Locator("line", str(number - count), start)
                 for count, start in enumerate(reversed(firsts), start=1)
                 if start < line.start and number > count
             ]
         end = after.start if after else len(text)
-        between = _line_starts(text, line.start, end)
+        between = lines_between(line.start, end)
         gap = int(after.label) - number if after and after.label.isdecimal() and number else 0
         following: list[int] = []
         if gap and len(between) == gap - 1:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabula.errors import DataError
-from fabula_bench.data import graphragbench, narrativeqa, own, quality, squality
+from fabula_bench.data import beir, graphragbench, narrativeqa, own, quality, squality
 from fabula_bench.data.files import Files, Release
 from fabula_bench.data.subsets import Only, PublishedCounts, compare_counts
 from fabula_bench.model import BenchQuestion, DataSet, Text
@@ -54,6 +54,7 @@ _SETS: Mapping[str, _Set] = {
     "graphrag-bench": _Set(
         graphragbench.RELEASE, graphragbench.PARTS, graphragbench.read, "novel", graphragbench.PARTS
     ),
+    "beir": _Set(beir.RELEASE, beir.PARTS, beir.read, "test", beir.PARTS),
     "own": _Set(own.RELEASE, (), own.read),
 }
 NAMES = tuple(_SETS)

@@ -66,9 +66,9 @@ class Files:
 
     def lines(self, name: str, shape: type[Shape]) -> Iterator[tuple[str, Shape]]:
         """Yield the objects of a file of JSON lines, each with its place; skip empty lines."""
-        for number, line in enumerate(self._text(name).split("\n"), 1):
+        for number, line in enumerate(self.text(name).split("\n"), 1):
             if line.strip():
-                place = self._place(name, f"line {number}")
+                place = self.place(name, f"line {number}")
                 yield place, self._validate(_json(line, place), shape, place)
 
     def array(
@@ -78,33 +78,34 @@ class Files:
 
         With `allow_one` it may be one object alone.
         """
-        whole = self._place(name, "")
-        items = _json(self._text(name), whole)
+        whole = self.place(name, "")
+        items = _json(self.text(name), whole)
         if allow_one and isinstance(items, dict):
             items = [items]
         if not isinstance(items, list):
             raise DataError(f"{whole}: the file should be a JSON array of objects.")
         for number, item in enumerate(items, 1):
-            place = self._place(name, f"item {number}")
+            place = self.place(name, f"item {number}")
             yield place, self._validate(item, shape, place)
 
     def rows(self, name: str, shape: type[Shape]) -> Iterator[tuple[str, Shape]]:
         """Yield the rows of a CSV file with a header line, each with its place."""
-        reader = csv.DictReader(io.StringIO(self._text(name), newline=""))
+        reader = csv.DictReader(io.StringIO(self.text(name), newline=""))
         try:
             for row in reader:
-                place = self._place(name, f"line {reader.line_num}")
+                place = self.place(name, f"line {reader.line_num}")
                 yield place, self._validate(row, shape, place)
         except csv.Error as error:
-            place = self._place(name, f"line {reader.line_num}")
+            place = self.place(name, f"line {reader.line_num}")
             raise DataError(f"{place}: this is not CSV: {error}.") from error
 
-    def _text(self, name: str) -> str:
+    def text(self, name: str) -> str:
+        """Return a file's text."""
         try:
             return self.content(name).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = error.object.count(b"\n", 0, error.start) + 1
-            place = self._place(name, f"line {line}")
+            place = self.place(name, f"line {line}")
             raise DataError(f"{place}: this is not UTF-8, as the data set is.") from error
 
     def _validate(self, item: object, shape: type[Shape], place: str) -> Shape:
@@ -114,7 +115,8 @@ class Files:
             problem = first_problem(error)
             raise DataError(f"{place} is not as in {self.release.name}: {problem}.") from error
 
-    def _place(self, name: str, where: str) -> str:
+    def place(self, name: str, where: str) -> str:
+        """Return the words for a place in a file."""
         path = printable(self.folder / name)
         return f"{path}, {where}" if where else path
 

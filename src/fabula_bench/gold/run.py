@@ -32,7 +32,7 @@ from fabula.load import load, read_text
 from fabula.models.counted import Meter
 from fabula.models.usage import Usage, sum_usage
 from fabula.text.document import Document
-from fabula_bench.building import build_parts, text_chunks
+from fabula_bench.building import Parts, build_parts, text_chunks
 from fabula_bench.gold import novels
 from fabula_bench.gold.litbank import LitBankText, read_litbank
 from fabula_bench.gold.plays import score_play
@@ -47,7 +47,8 @@ from fabula_bench.suite import METHOD
 NOVELS, PLAYS = "litbank", "poldracor"
 """The folders of the data, in the folder that is named."""
 BOOKS = "books"
-"""The folder of whole books beside them: NUMBER-0.txt, as Project Gutenberg offers them."""
+"""A folder of whole books beside them: NUMBER-0.txt, as Project Gutenberg offers them. Rules read
+the texts of other folders, too."""
 MAX_FILE_BYTES = 100_000_000
 
 
@@ -66,7 +67,8 @@ class GoldRun:
 class GoldOutcome:
     """What was measured: each system's figures, texts that failed, and the report's file.
 
-    `books` has the gaps that rules left in each whole book, with their places.
+    `books` has the gaps that rules left in each whole book, with their places, and those of
+    passages and plays that have any.
     """
 
     systems: list[GoldSystem] = field(default_factory=list)
@@ -93,10 +95,10 @@ def run_gold(run: GoldRun, watching: ProgressView) -> GoldOutcome:
         models = ModelFactory(of_system)
         try:
             scores, pairs, usage = measure(
-                texts, plays, run.data, models, partial(progress.done, "texts"), outcome.failed
+                texts, plays, run.data, models, partial(progress.done, "texts"), outcome
             )
             if of_system is offline:
-                outcome.books = find_rule_gaps(run.data / BOOKS, models)
+                outcome.books |= find_rule_gaps(run.data, models)
         finally:
             models.close()
         outcome.systems.append(
@@ -143,12 +145,13 @@ def measure(
     data: Path,
     models: ModelFactory,
     report: Callable[[Usage], None],
-    failed: list[str],
+    outcome: GoldOutcome,
 ) -> tuple[list[TextScores], list[novels.AliasPair], Mapping[str, Usage]]:
     """Return the scores of all texts, the pairs of given names, and what models were asked.
 
     Whole books are looked for in the folder `data`. `report` is called for each text with what
-    models were asked so far; `failed` gets a message for each text that can't be measured.
+    models were asked so far; the outcome gets a message for each text that can't be measured, and
+    the gaps.
     """
     all_scores: list[TextScores] = []
     all_pairs: list[novels.AliasPair] = []
@@ -164,15 +167,17 @@ def measure(
                 novels.score_pairs(scores, novels.GIVEN, pairs)
                 novels.score_pairs(scores, novels.GIVEN_PERSONS, persons)
                 document = _document_of(gold, data)
-                found, usage = _find_in(document, models)
+                found, usage, gaps = _find_in(document, models)
                 novels.score_findings(scores, gold, found, document.text)
             else:
                 document = load(gold.file, "", MAX_FILE_BYTES)
-                found, usage = _find_in(document, models)
+                found, usage, gaps = _find_in(document, models)
                 score_play(scores, gold, found, document.text)
         except (LoadError, BadReply, DataError, RuleError) as error:
-            failed.append(f"{gold.name}: {error}")
+            outcome.failed.append(f"{gold.name}: {error}")
             continue
+        if gaps and models.offline:
+            outcome.books[gold.name] = gaps
         usages.append(usage)
         all_scores.append(scores)
         report(sum(sum_usage(usages).values(), Usage()))
@@ -182,36 +187,42 @@ def measure(
 
 
 def find_rule_gaps(folder: Path, models: ModelFactory) -> dict[str, list[str]]:
-    """Build the measured graphs of all books of a folder, and return the gaps of each book."""
-    used, gaps = measured_graphs(offline=True), {}
-    for file in sorted(folder.glob("*.txt")):
-        try:
-            document = load(file, "", MAX_FILE_BYTES)
-            parts = build_parts(document, used, models, Meter())
-        except (LoadError, RuleError) as error:
-            gaps[file.stem] = [str(error)]
-            continue
-        found = [(name, gap) for name, part in parts.items() for gap in gaps_of(part)]
-        gaps[file.stem] = [
-            f"{name}, from character {gap.properties['start']:,}: {gap.why}" for name, gap in found
-        ]
-    return gaps
+    """Build all graphs that need no model of all other texts in a folder; return their gaps."""
+    files = [file for file in folder.rglob("*.txt") if NOVELS not in file.relative_to(folder).parts]
+    return {file.stem: _find_gaps(file, models) for file in sorted(files)}
 
 
-def measured_graphs(*, offline: bool = False) -> list[Graph[Any]]:
-    """Return the graphs that declare how they are measured, and all that they rest on.
+def _find_gaps(file: Path, models: ModelFactory) -> list[str]:
+    try:
+        parts = build_parts(load(file, "", MAX_FILE_BYTES), rule_graphs(), models, Meter())
+    except (LoadError, RuleError) as error:
+        return [str(error)]
+    return describe_gaps(parts)
 
-    Those that need a chat model are left out where there is none (`offline`).
-    """
-    installed = {
-        name: graph for name, graph in graphs().items() if not (offline and graph.needs_model)
-    }
+
+def describe_gaps(parts: Parts) -> list[str]:
+    """Return the gaps of a document's graphs, with their places."""
+    found = [(name, gap) for name, part in parts.items() for gap in gaps_of(part)]
+    return [f"{name}, from character {gap.properties['start']:,}: {gap.why}" for name, gap in found]
+
+
+def rule_graphs() -> list[Graph[Any]]:
+    """Return the graphs of documents that need no chat model."""
+    names = [name for name, graph in graphs().items() if graph.build and not graph.needs_model]
+    return with_bases(graphs(), [name for name in names if not graphs()[name].imports])
+
+
+def measured_graphs() -> list[Graph[Any]]:
+    """Return the graphs that declare how they are measured, and all that they rest on."""
+    installed = graphs()
     return with_bases(installed, [name for name, graph in installed.items() if graph.find])
 
 
-def _find_in(document: Document, models: ModelFactory) -> tuple[Findings, Mapping[str, Usage]]:
-    """Build the measured graphs of a document, and return what they found and what that cost."""
-    used = measured_graphs(offline=models.offline)
+def _find_in(
+    document: Document, models: ModelFactory
+) -> tuple[Findings, Mapping[str, Usage], list[str]]:
+    """Build the graphs of a document; return what they found, what that cost, and their gaps."""
+    used = rule_graphs() if models.offline else measured_graphs()
     meter = Meter()
     parts = build_parts(document, used, models, meter)
     chunks = text_chunks(parts[TEXT])
@@ -220,7 +231,7 @@ def _find_in(document: Document, models: ModelFactory) -> tuple[Findings, Mappin
         below = {name: parts[name] for name in (*graph.rests_on, *graph.uses) if name in parts}
         if graph.find:
             found.append(graph.find(BuildText(document, chunks, below), parts[graph.name]))
-    return _merge(found), meter.usage()
+    return _merge(found), meter.usage(), describe_gaps(parts)
 
 
 def _merge(found: Sequence[Findings]) -> Findings:

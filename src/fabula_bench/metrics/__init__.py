@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fabula.errors import SettingsError, did_you_mean
-from fabula_bench.metrics import context, judged, overlap, ragas_library, triples, words
-from fabula_bench.metrics.measure import Judges, Metric, missing
+from fabula_bench.metrics import context, judged, overlap, ragas_library, ranking, triples, words
+from fabula_bench.metrics.measure import Judges, Metric, missing, missing_library
 
-__all__ = ["Judges", "Metric", "metric", "missing", "names"]
+__all__ = ["Judges", "Metric", "metric", "missing", "missing_library", "names"]
 
-_FAMILIES = (words, overlap, ragas_library, judged, context, triples)
+_FAMILIES = (words, overlap, ragas_library, judged, context, ranking, triples)
 _METRICS: dict[str, Metric] = {
     metric.name: metric for family in _FAMILIES for metric in family.METRICS
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -15,12 +15,15 @@ from fabula.models import Chat, Prompt
 from fabula.models.prompts import fill_template
 from fabula.models.replies import ask, read_as, read_object
 from fabula.text import tokens
+from fabula.text.sentences import sentences
 
 FOLDER = Path(__file__).parent / "prompts"
 RATINGS = 2
 """The best rating; the worst is 0."""
 VERDICT_TOKENS = 120
 """Room for one verdict and its reason."""
+USUAL_REASON = "The text says so in its second passage, in nearly the same words."
+"""About as long as a judge's reason, for a dry run."""
 
 _RATING = re.compile(r'"rating"\s*:\s*([012])\b|\A\W*([012])\W*\Z')
 
@@ -80,33 +83,49 @@ def split_statements(chat: Chat, question: str, answer: str) -> list[str]:
         {"question": question, "answer": answer},
         StatementsReply,
         200 + 3 * tokens.count(answer),
+        lambda: StatementsReply(statements=sentences(answer, "en")),
     )
     return ask(chat, request, _read_statements)
 
 
 def judge_statements(chat: Chat, name: str, count: int, **values: str) -> list[bool]:
     """Judge whether each of `count` numbered statements in a prompt holds. May raise ModelError."""
-    request = _prompt(name, values, VerdictsReply, 200 + VERDICT_TOKENS * count)
+    request = _prompt(
+        *(name, values, VerdictsReply, 200 + VERDICT_TOKENS * count),
+        lambda: VerdictsReply(
+            verdicts=[
+                Verdict(statement=number, reason=USUAL_REASON, holds=True)
+                for number in range(1, count + 1)
+            ]
+        ),
+    )
     return ask(chat, request, lambda reply: _read_verdicts(reply, count))
 
 
 def rate_passages(chat: Chat, question: str, passages: str, sample: int) -> int:
     """Rate how well passages serve a question, 0 to RATINGS; each sample is a call of its own."""
     values = {"question": question, "passages": passages}
-    request = replace(_prompt("relevance", values, RatingReply, 100), sample=sample)
+    request = _prompt("relevance", values, RatingReply, 100, lambda: RatingReply(rating=1))
+    request = replace(request, sample=sample)
     return ask(chat, request, _read_rating)
 
 
 def choose_winner(chat: Chat, question: str, criterion: str, first: str, second: str) -> Winner:
     """Return which of two answers is better by a criterion. May raise ModelError."""
     values = {"question": question, "criterion": criterion, "first": first, "second": second}
-    request = _prompt("winner", values, WinnerReply, VERDICT_TOKENS)
+    request = _prompt(
+        *("winner", values, WinnerReply, VERDICT_TOKENS),
+        lambda: WinnerReply(reason=USUAL_REASON, winner="tie"),
+    )
     return ask(chat, request, lambda reply: _read_shape(reply, WinnerReply).winner)
 
 
 def derive_questions(chat: Chat, answer: str) -> tuple[list[str], bool]:
     """Return questions that an answer answers, and whether it is evasive. May raise ModelError."""
-    request = _prompt("asked", {"answer": answer}, QuestionsReply, 400)
+    request = _prompt(
+        *("asked", {"answer": answer}, QuestionsReply, 400),
+        lambda: QuestionsReply(questions=[USUAL_REASON] * 3, evasive=False),
+    )
     return ask(chat, request, _read_questions)
 
 
@@ -117,14 +136,20 @@ def number_lines(texts: Sequence[str], first: int = 1) -> str:
 
 
 def _prompt(
-    name: str, values: Mapping[str, str], schema: type[BaseModel], max_tokens: int
+    name: str,
+    values: Mapping[str, str],
+    schema: type[BaseModel],
+    max_tokens: int,
+    usual: Callable[[], BaseModel],
 ) -> Prompt:
+    """Return the prompt of a name; `usual` makes the reply that a dry run assumes."""
     return Prompt(
         system=fill_template(FOLDER / f"{name}_system.txt"),
         user=fill_template(FOLDER / f"{name}.txt", **values),
         max_tokens=max_tokens,
         temperature=0,
         schema=schema,
+        placeholder=lambda: usual().model_dump_json(),
     )
 
 

@@ -79,6 +79,11 @@ def missing(metric: Metric, judges: Judges) -> str:
         what = {"judge": "a chat model that judges", "embedder": "an embedding model"}
         needed = " and ".join(what[need] for need in sorted(unmet))
         return f"{metric.name} needs {needed}: name one, or leave the metric out."
+    return missing_library(metric)
+
+
+def missing_library(metric: Metric) -> str:
+    """Return which library a metric lacks, and what to do, or ''."""
     if metric.library and importlib.util.find_spec(metric.library) is None:
         return (
             f"{metric.name} needs the library {metric.library}, which is not installed: "
@@ -93,6 +98,7 @@ def _question_needs(question: BenchQuestion) -> set[Need]:
         "options": bool(question.options) and question.right is not None,
         "evidence": bool(nonempty(question.evidence)),
         "triples": bool(question.triples),
+        "relevant": any(question.relevant.values()),
     }
     return {need for need, is_there in there.items() if is_there}
 

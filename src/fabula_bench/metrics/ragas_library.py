@@ -6,6 +6,8 @@ nothing that reports its use to its makers is called.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -13,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from fabula.errors import BadReply, first_problem
 from fabula.models import Chat, Embedder, Prompt
 from fabula.models.replies import ask
+from fabula_bench.metrics.judging import USUAL_REASON
 from fabula_bench.metrics.measure import Judges, Metric, best_score
 from fabula_bench.model import BenchQuestion, Result
 
@@ -55,13 +58,37 @@ def _judge(chat: Chat) -> Any:
     class Judge(InstructorBaseRagasLLM):  # type: ignore[misc]
         def generate(self, prompt: str, response_model: type[Shape]) -> Shape:
             # The prompt tells the shape; as a schema the library's are not strict enough to send.
-            request = Prompt(SYSTEM, prompt, max_tokens=REPLY_TOKENS, temperature=0)
+            request = Prompt(
+                *(SYSTEM, prompt),
+                max_tokens=REPLY_TOKENS,
+                temperature=0,
+                placeholder=lambda: json.dumps(make_example(response_model.model_json_schema())),
+            )
             return ask(chat, request, lambda reply: _parse(reply, response_model))
 
         async def agenerate(self, prompt: str, response_model: type[Shape]) -> Shape:
             return self.generate(prompt, response_model)
 
     return Judge()
+
+
+def make_example(schema: Mapping[str, Any], definitions: Mapping[str, Any] | None = None) -> Any:
+    """Return a reply that fits a JSON schema, with two items in each list, for a dry run."""
+    definitions = definitions or schema.get("$defs", {})
+    if "$ref" in schema:
+        schema = definitions[schema["$ref"].rpartition("/")[2]]
+    if "enum" in schema:
+        return schema["enum"][0]
+    match schema.get("type"):
+        case "object":
+            fields = schema.get("properties", {})
+            return {name: make_example(field, definitions) for name, field in fields.items()}
+        case "array":
+            return [make_example(schema["items"], definitions)] * 2
+        case "string":
+            return USUAL_REASON
+        case _:
+            return 1
 
 
 def _embeddings(embedder: Embedder) -> Any:

@@ -51,5 +51,7 @@ def _fold(name: str) -> str:
 METRICS = (
     _metric("triple_precision", lambda right, found, _: right / found if found else 0.0),
     _metric("triple_recall", lambda right, _, gold: right / gold),
+    # With another extractor's triples as the gold: how much both have in common.
+    _metric("triple_jaccard", lambda right, found, gold: right / (found + gold - right)),
     _metric("triple_f1", lambda right, found, gold: 2 * right / (found + gold)),
 )

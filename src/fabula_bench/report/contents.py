@@ -172,7 +172,7 @@ def _show_published(
         "Published figures were measured by others, with their models, prompts and judges. They "
         "say about where ours should lie; a difference between the tables is no finding."
     )
-    if recorded.run.offline:
+    if recorded.run.offline and not any(measured):
         caution += " No model answered here, so nothing here can be set against them."
     return join(caution, *measured, *map(published_table, tables))
 

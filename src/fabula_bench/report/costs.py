@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median
 
-from fabula.models.prices import Price, cost
+from fabula.models.prices import Cost, Price, cost
 from fabula.models.usage import Usage
 from fabula.text.nouns import count_noun
 from fabula_bench.model import Result
@@ -111,7 +111,11 @@ def _spent(spent: Mapping[str, Usage], prices: Mapping[str, Price]) -> tuple[str
 
 
 def _money(spent: Mapping[str, Usage], prices: Mapping[str, Price]) -> str:
-    total = cost(prices, {model: usage.uncached for model, usage in spent.items()})
+    return format_cost(cost(prices, {model: usage.uncached for model, usage in spent.items()}))
+
+
+def format_cost(total: Cost) -> str:
+    """Return a cost in US dollars; a question mark stands for models without a known price."""
     if total.money is None:
         return NO_PRICE
     known = total.known

@@ -20,11 +20,13 @@ from fabula_bench.speed import library, spoilers
 from fabula_bench.speed.report import Figure, shown, table_rows
 
 PARTS = (
-    *("waiting", "cost", "writers", "small-documents", "workers", "names", "quotations", "gold"),
-    *("network", "stability", "serving", "sharing", "spoilers", "library", "large-book"),
-    *("evening", "hour"),
+    *("waiting", "writers", "small-documents", "names", "quotations", "gold"),
+    *("network", "stability", "serving", "sharing", "spoilers", "library", "where", "large-book"),
+    "evening",
 )
 """Modules of this package, whose `measure` is given the folder of books."""
+SIZED = ("library", "where")
+"""Those whose library is as large as is asked for."""
 
 
 @click.command()
@@ -64,7 +66,7 @@ def main(
     file: Path | None,
 ) -> None:
     """Measures PARTS, or everything, on servers and endpoints of its own. Takes some minutes."""
-    more = {"library": {"passages": passages}, "spoilers": {"probes": probes}}
+    more = {name: {"passages": passages} for name in SIZED} | {"spoilers": {"probes": probes}}
     measured: dict[str, list[Figure]] = {}
     for part in parts or PARTS:
         click.echo(f"{part} (load average {psutil.getloadavg()[0]:.1f})")
@@ -83,7 +85,7 @@ def main(
     if strict:
         machine = f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, load {load}"
         for part, figures in measured.items():
-            size = f" --passages {passages}" if part == "library" else ""
+            size = f" --passages {passages}" if part in SIZED else ""
             click.echo(table_rows(f"python -m fabula_bench.speed {part}{size}", figures, machine))
         if missed := [figure.what for figure in every if figure.verdict == "missed"]:
             raise click.ClickException(f"goals missed: {'; '.join(missed)}")

@@ -26,16 +26,15 @@ import httpx2
 from fabula.models.prices import read_prices
 from fabula.models.usage import Usage
 from fabula_bench.speed.books import STORY, book
-from fabula_bench.speed.readers import NOVELS_PATH, Diary, bring_book, reading
+from fabula_bench.speed.readers import NOVELS_PATH, Diary, ask_and_read, bring_book, reading
 from fabula_bench.speed.report import Figure
 from fabula_bench.speed.service import (
     URL,
     Service,
     client,
     endpoint,
-    make_key,
+    lived_in,
     make_service,
-    started,
     wait_until_ready,
 )
 
@@ -59,9 +58,7 @@ def measure(books: Path | None) -> list[Figure]:
             service = make_service(Path(folder), home, url)
             service.run("ingest", str(STORY))
             before = len(notes.read_text().splitlines())
-            keys = [make_key(service, f"reader {number}", "read") for number in range(READERS)]
-            admin = make_key(service, "operator", "admin")
-            with started(service):
+            with lived_in(service, READERS) as (keys, admin):
                 figures = asyncio.run(_live(service, keys, admin, home, books, diary))
                 figures += _bill(admin, notes, before)
                 figures += _restart(service, admin, diary)
@@ -91,9 +88,8 @@ def disk(folder: str) -> Iterator[Path]:
 async def _live(
     service: Service, keys: list[str], admin: str, home: Path, books: Path | None, diary: Diary
 ) -> list[Figure]:
-    await wait_until_ready(admin)
     async with client(admin) as operator:
-        async with reading(keys, diary, lambda: READ_SECONDS):
+        async with reading(ask_and_read(keys), diary, lambda: READ_SECONDS):
             troubles = asyncio.create_task(_trouble(service, admin, home, diary))
             seconds = await bring_book(operator, book(WORDS, books), TITLE, diary)
             await troubles

@@ -12,25 +12,25 @@ which keeps their cosines.
 from __future__ import annotations
 
 import asyncio
-import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 
-import httpx2
 import numpy as np
 
 from fabula.graph import Node, Part
 from fabula_bench.speed.books import STORY
 from fabula_bench.speed.children import address_of_environment, obey, start
 from fabula_bench.speed.graphs import make_graph
+from fabula_bench.speed.readers import Diary, Request, reading
 from fabula_bench.speed.report import Figure
 from fabula_bench.speed.server import connected, environment, running
-from fabula_bench.speed.service import URL, client, endpoint, serving
+from fabula_bench.speed.service import client, endpoint, serving
 
 NODES = 13_600
 DIMENSIONS = 1536
@@ -48,8 +48,6 @@ MEANWHILE = (
 LONGEST_SECONDS = 1.0
 QUESTION = "Why does Scrooge change his mind about Christmas?"
 
-Send = Callable[[httpx2.AsyncClient], Awaitable[None]]
-
 
 def measure(books: Path | None) -> list[Figure]:
     """Measure the longest and the usual wait of each kind of request, at rest and meanwhile."""
@@ -63,73 +61,53 @@ def measure(books: Path | None) -> list[Figure]:
             writer.hear()
             requests = asyncio.run(_requests(key))
             rest = partial(time.sleep, 10.0)
-            asyncio.run(_poll(key, requests, rest))  # first of each is planned and compiled
-            figures = list(_waits("at rest", asyncio.run(_poll(key, requests, rest))))
+            asyncio.run(_wait(key, requests, rest))  # first of each is planned and compiled
+            figures = [*asyncio.run(_wait(key, requests, rest)).describe_waits("at rest: ")]
             for when, pause in MEANWHILE:
                 began = time.perf_counter()
-                waits = asyncio.run(_poll(key, requests, writer.work, pause))
+                diary = asyncio.run(_wait(key, requests, writer.work, pause))
                 figures.append(Figure(f"{when}: writing it", time.perf_counter() - began))
-                figures += _waits(when, waits, LONGEST_SECONDS)
+                figures += diary.describe_waits(f"{when}: ", LONGEST_SECONDS)
     return figures
 
 
-def _waits(when: str, waits: dict[str, list[float]], goal: float | None = None) -> Iterator[Figure]:
-    for kind, seconds in waits.items():
-        note = f"median {statistics.median(seconds):.3f}, {len(seconds)} requests"
-        yield Figure(f"{when}: {kind}, longest", max(seconds), goal=goal, note=note)
-
-
-async def _requests(key: str) -> dict[str, Send]:
+async def _requests(key: str) -> list[Request]:
     """Return one request of each kind."""
     async with client(key, COLLECTION_PATH) as reader:
         listed = (await reader.get("/documents")).raise_for_status().json()
         document = listed["rows"][0]["id"]
-
-    def make(method: str, path: str, body: object = None) -> Send:
-        async def send(reader: httpx2.AsyncClient) -> None:
-            response = await reader.request(method, f"{URL}{path}", json=body)
-            if response.is_error:
-                raise RuntimeError(f"{path}: {response.status_code} {response.text[:500]}")
-
-        return send
-
-    get = partial(make, "GET")
-
-    def ask(path: str, **more: str) -> Send:
-        return make("POST", f"{COLLECTION_PATH}/{path}", {"question": QUESTION, **more})
-
-    return {
-        "health": get("/readyz"),
-        "key": get("/api/v1/settings"),
-        "collections": get("/api/v1/collections"),
-        "list": get(f"{COLLECTION_PATH}/documents"),
-        "search by meaning": ask("search", mode="naive"),
-        "search by words": ask("search", mode="hybrid"),
-        "search in a document": ask("search", document=document),
-        "ask": ask("ask"),
-        "read": get(f"{COLLECTION_PATH}/documents/{document}/text?start=0&end=4000"),
-        "shelf page": get(f"/c/{COLLECTION}"),
-        "reading page": get(f"/c/{COLLECTION}/d/{document}"),
+    pages = {
+        "health": "/readyz",
+        "key": "/api/v1/settings",
+        "collections": "/api/v1/collections",
+        "list": f"{COLLECTION_PATH}/documents",
+        "read": f"{COLLECTION_PATH}/documents/{document}/text?start=0&end=4000",
+        "shelf page": f"/c/{COLLECTION}",
+        "reading page": f"/c/{COLLECTION}/d/{document}",
     }
+    questions = {
+        "search by meaning": ("search", {"mode": "naive"}),
+        "search by words": ("search", {"mode": "hybrid"}),
+        "search in a document": ("search", {"document": document}),
+        "ask": ("ask", {}),
+    }
+    return [Request(kind, "GET", path) for kind, path in pages.items()] + [
+        Request(kind, "POST", f"{COLLECTION_PATH}/{path}", {"question": QUESTION, **more})
+        for kind, (path, more) in questions.items()
+    ]
 
 
-async def _poll(
-    key: str, requests: dict[str, Send], work: Callable[[], object], pause: float = PAUSE_SECONDS
-) -> dict[str, list[float]]:
-    """Return the seconds that each kind of request waited, one after the other, during a work."""
-    waits: dict[str, list[float]] = {kind: [] for kind in requests}
-    working = asyncio.create_task(asyncio.to_thread(work))
-
-    async def poll(kind: str, reader: httpx2.AsyncClient) -> None:
-        while not working.done():
-            began = time.perf_counter()
-            await requests[kind](reader)
-            waits[kind].append(time.perf_counter() - began)
-            await asyncio.sleep(pause)
-
-    async with client(key, COLLECTION_PATH) as reader:
-        await asyncio.gather(*(poll(kind, reader) for kind in requests))
-    return waits
+async def _wait(
+    key: str, requests: Sequence[Request], work: Callable[[], object], pause: float = PAUSE_SECONDS
+) -> Diary:
+    """Send each kind of request again and again during a work."""
+    diary = Diary()
+    people = [(key, repeat(request)) for request in requests]
+    async with reading(people, diary, lambda: pause):
+        await asyncio.to_thread(work)
+    if diary.failures:
+        raise RuntimeError(diary.failures[0])
+    return diary
 
 
 def _parts(books: Path | None) -> Sequence[Part]:

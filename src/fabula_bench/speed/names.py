@@ -64,8 +64,8 @@ def _measure(book: str, file: Path) -> list[Figure]:
     with (JUDGED / f"{book}.tsv").open(encoding="utf-8", newline="") as lines:
         judged = {row["name"]: row for row in csv.DictReader(lines, delimiter="\t")}
 
-    def is_truly(*kinds: str) -> Callable[[Entity], bool]:
-        return lambda entity: judged.get(entity.name, {}).get("is", "") in kinds
+    def is_truly(kind: str) -> Callable[[Entity], bool]:
+        return lambda entity: judged.get(entity.name, {}).get("is", "") == kind
 
     def is_found(type: str) -> Callable[[Entity], bool]:
         return lambda entity: entity.type == type
@@ -82,8 +82,6 @@ def _measure(book: str, file: Path) -> list[Figure]:
     listed = sorted(every, key=lambda entity: (-sum(entity.names.values()), entity.key))[:LISTED]
     persons, places = ([*filter(is_found("person"), listed)], [*filter(is_found("place"), listed)])
     is_person = is_truly("person")
-    is_again = lambda entity: bool(judged.get(entity.name, {}).get("same"))  # noqa: E731
-    is_name = lambda entity: not is_truly("none", "")(entity)  # noqa: E731
     return [
         share("persons, of {} found so among the names of most uses", persons, is_person, PERSONS),
         share("persons, of all {} found so", [*filter(is_found("person"), every)], is_person),
@@ -93,7 +91,5 @@ def _measure(book: str, file: Path) -> list[Figure]:
             is_found("person"),
         ),
         share("places, of {} found so", places, is_truly("place")),
-        share("names, of the {}", listed, is_name),
-        share("of the {}, another name of one above", listed, is_again),
         Figure(f"{book}: CPU for 100,000 words", seconds, goal=SECONDS),
     ]

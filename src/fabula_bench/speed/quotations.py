@@ -99,25 +99,17 @@ def measure(books: Path | None) -> list[Figure]:
         texts = shelf.books
         long = read_text(book(LONG_WORDS, books), source="long.txt", collection=LONG_COLLECTION)
         cases = {
-            f"true quotations refused, of {TRUE_REPLIES:,}": [
+            "true quotations refused": (true_replies, TRUE_REPLIES, is_true),
+            "false quotations not marked": (false_replies, FALSE_REPLIES, is_false),
+            "of another book, not marked": (misplaced_replies, MISPLACED_REPLIES, is_false),
+        }
+        wrong = {
+            f"{what}, of {count:,}": Counter(
                 reply.kind
-                for reply, quotations in shelf.verify_all(true_replies(texts, TRUE_REPLIES, seed=1))
-                if not is_true(quotations)
-            ],
-            f"false quotations not marked, of {FALSE_REPLIES:,}": [
-                reply.kind
-                for reply, quotations in shelf.verify_all(
-                    false_replies(texts, FALSE_REPLIES, seed=2)
-                )
-                if not is_false(quotations)
-            ],
-            f"of another book, not marked, of {MISPLACED_REPLIES}": [
-                reply.kind
-                for reply, quotations in shelf.verify_all(
-                    misplaced_replies(texts, MISPLACED_REPLIES, seed=3)
-                )
-                if not is_false(quotations)
-            ],
+                for reply, quotations in shelf.verify_all(make(texts, count, seed))
+                if not is_right(quotations)
+            )
+            for seed, (what, (make, count, is_right)) in enumerate(cases.items(), 1)
         }
         times = {
             f"an answer with {QUOTATIONS} quotations": [*_times(shelf)],
@@ -126,8 +118,8 @@ def measure(books: Path | None) -> list[Figure]:
             ],
         }
     figures = [
-        Figure(what, len(kinds), "", 0, note=_list(Counter(kinds)), must=True)
-        for what, kinds in cases.items()
+        Figure(what, kinds.total(), "", 0, note=_list(kinds), must=True)
+        for what, kinds in wrong.items()
     ]
     for what, seconds in times.items():
         figures.append(Figure(f"{what}, median", statistics.median(seconds)))

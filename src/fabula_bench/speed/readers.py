@@ -6,16 +6,17 @@ import asyncio
 import statistics
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import httpx2
 
 from fabula_bench.speed.books import book, questions
-from fabula_bench.speed.report import Figure
+from fabula_bench.speed.report import Figure, p95
 from fabula_bench.speed.service import GIVE_UP_SECONDS, Service, client
 
 SHELF_PATH = "/api/v1/collections/default"
@@ -23,6 +24,8 @@ SHELF_PATH = "/api/v1/collections/default"
 NOVELS_PATH = "/api/v1/collections/novels"
 SHELF, VOLUME_WORDS = 3, 30_000
 """The books that are read."""
+Person = tuple[str, Iterator["Request"]]
+"""The key of somebody, and what they ask, one after the other."""
 OVER = ("succeeded", "failed", "cancelled", "paused")
 
 
@@ -49,11 +52,18 @@ class Diary:
         finally:
             self.waits.setdefault(kind, []).append(time.perf_counter() - began)
 
+    def describe_waits(
+        self, when: str = "", longest: float | None = None, goals: Mapping[str, float] = {}
+    ) -> Iterator[Figure]:
+        """How long they waited, with a goal for the longest wait, and goals for the p95 by kind."""
+        for kind, seconds in sorted(self.waits.items()):
+            note = f"median {statistics.median(seconds):.3f}, {len(seconds)} requests"
+            yield Figure(f"{when}{kind}, p95", p95(seconds), goal=goals.get(kind))
+            yield Figure(f"{when}{kind}, longest", max(seconds), goal=longest, note=note)
+
     def describe(self) -> Iterator[Figure]:
         """What it was like."""
-        for kind, seconds in sorted(self.waits.items()):
-            note = f"median {statistics.median(seconds):.2f}, {len(seconds)} requests"
-            yield Figure(f"{kind}, longest", max(seconds), note=note)
+        yield from self.describe_waits()
         yield Figure("told to come again", self.sent_away, "")
         yield Figure("found nobody", self.unreachable, "")
         note = "; ".join(self.failures[:5])
@@ -79,63 +89,78 @@ async def send(
     raise TimeoutError(f"nobody answered {method} {path}")
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What somebody asks of a service: a kind, by which its waits are kept, and how it is sent."""
+
+    kind: str
+    method: str
+    path: str
+    body: Mapping[str, str] | None = None
+
+
+def ask_and_read(keys: Sequence[str]) -> list[Person]:
+    """Return people who ask, search, and open lists and pages of the shelf, in turn."""
+    words = questions(200)
+
+    def requests(number: int) -> Iterator[Request]:
+        for question in cycle(words[number :: len(keys)]):
+            body = {"question": question}
+            yield Request("ask", "POST", f"{SHELF_PATH}/ask", body)
+            yield Request("search", "POST", f"{SHELF_PATH}/search", body)
+            yield Request("list", "GET", f"{SHELF_PATH}/documents")
+            yield Request("page", "GET", "/c/default")
+
+    return [(key, requests(number)) for number, key in enumerate(keys)]
+
+
 @asynccontextmanager
 async def reading(
-    keys: Sequence[str], diary: Diary, pause: Callable[[], float]
-) -> AsyncIterator[asyncio.Event]:
-    """Let people with these keys ask and open pages, with pauses of so many seconds.
+    people: Sequence[Person], diary: Diary, pause: Callable[[], float]
+) -> AsyncIterator[None]:
+    """Let people send their requests, each the next one so many seconds after a reply.
 
-    They go home when the event that is given is set, or at the end.
+    They go home at the end.
     """
     over = asyncio.Event()
-    words = questions(200)
     readers = [
-        asyncio.create_task(_read(key, words[number :: len(keys)], over, diary, pause))
-        for number, key in enumerate(keys)
+        asyncio.create_task(_read(key, requests, over, diary, pause)) for key, requests in people
     ]
-    yield over
-    over.set()
-    await asyncio.gather(*readers)
-
-
-async def rest(over: asyncio.Event, seconds: float) -> None:
-    """Wait so many seconds, or until it is over."""
-    with suppress(TimeoutError):
-        await asyncio.wait_for(over.wait(), seconds)
+    try:
+        yield
+    finally:
+        over.set()
+        await asyncio.gather(*readers)
 
 
 async def _read(
-    key: str, words: list[str], over: asyncio.Event, diary: Diary, pause: Callable[[], float]
+    key: str,
+    requests: Iterator[Request],
+    over: asyncio.Event,
+    diary: Diary,
+    pause: Callable[[], float],
 ) -> None:
-    turn = 0
     async with client(key) as reader:
         while not over.is_set():
-            body = {"json": {"question": words[turn % len(words)]}}
-            kind, method, path, given = (
-                ("ask", "POST", f"{SHELF_PATH}/ask", body),
-                ("search", "POST", f"{SHELF_PATH}/search", body),
-                ("list", "GET", f"{SHELF_PATH}/documents", {}),
-                ("page", "GET", "/c/default", {}),
-            )[turn % 4]
-            turn += 1
+            request = next(requests)
+            given = {"json": request.body} if request.body else {}
             try:
-                with diary.time(kind):
-                    response = await send(reader, diary, method, path, **given)
+                with diary.time(request.kind):
+                    response = await send(reader, diary, request.method, request.path, **given)
                     if response.is_error:
                         raise ValueError(f"{response.status_code} {response.text}")
             except (ValueError, TimeoutError) as error:
-                diary.failures.append(f"{kind}: {error}"[:200])
-            await rest(over, pause())
+                diary.failures.append(f"{request.kind}: {error}"[:200])
+            with suppress(TimeoutError):
+                await asyncio.wait_for(over.wait(), pause())
 
 
-def fill_shelf(service: Service, folder: Path, books: Path | None) -> list[str]:
-    """Ingest the books that are read; return their texts."""
-    texts = [book(VOLUME_WORDS, books, number) for number in range(SHELF)]
-    for number, text in enumerate(texts):
+def fill_shelf(service: Service, folder: Path, books: Path | None) -> None:
+    """Ingest the books that are read."""
+    for number in range(SHELF):
         volume = folder / f"volume {number}.txt"
-        volume.write_text(text)
+        volume.write_text(book(VOLUME_WORDS, books, number))
         service.run("ingest", str(volume))
-    return texts
 
 
 async def bring_book(writer: httpx2.AsyncClient, text: str, title: str, diary: Diary) -> float:
@@ -147,20 +172,9 @@ async def bring_book(writer: httpx2.AsyncClient, text: str, title: str, diary: D
         sent = await send(
             writer, diary, "POST", f"{NOVELS_PATH}/documents", json=body, headers=headers
         )
-    await wait_for_job(writer, sent, diary)
-    return time.perf_counter() - began
-
-
-async def wait_for_job(
-    person: httpx2.AsyncClient, sent: httpx2.Response, diary: Diary
-) -> dict[str, Any]:
-    """Return a job that was sent once it is over; one that did not succeed is a failure."""
     path = f"/api/v1/jobs/{sent.raise_for_status().json()['id']}"
-    while True:
-        job: dict[str, Any] = (await send(person, diary, "GET", path)).json()
-        if job.get("state") in OVER:
-            break
+    while (job := (await send(writer, diary, "GET", path)).json()).get("state") not in OVER:
         await asyncio.sleep(0.5)
     if job["state"] != "succeeded":
         diary.failures.append(f"a job {job['state']}: {job.get('problem')}")
-    return job
+    return time.perf_counter() - began

@@ -137,11 +137,14 @@ def endpoint(delay: float, dimensions: int = 256, notes: Path | None = None) -> 
 
 
 @contextmanager
-def started(service: Service) -> Iterator[None]:
-    """A service with a private Neo4j, until it is stopped with it."""
+def lived_in(service: Service, readers: int) -> Iterator[tuple[list[str], str]]:
+    """A service that is ready, and then stopped with its Neo4j: keys of readers, and an admin."""
+    keys = [make_key(service, f"reader {number}", "read") for number in range(readers)]
+    admin = make_key(service, "operator", "admin")
     service.start()
     try:
-        yield
+        asyncio.run(wait_until_ready(admin))
+        yield keys, admin
     finally:
         with suppress(ProcessLookupError):
             service.stop()

@@ -11,24 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import random
-import statistics
 import tempfile
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 from fabula_bench.speed.books import book
-from fabula_bench.speed.readers import SHELF, Diary, bring_book, fill_shelf, reading
-from fabula_bench.speed.report import Figure, cpu_seconds, p95
-from fabula_bench.speed.service import (
-    Service,
-    client,
-    endpoint,
-    make_key,
-    make_service,
-    started,
-    wait_until_ready,
-)
+from fabula_bench.speed.readers import SHELF, Diary, ask_and_read, bring_book, fill_shelf, reading
+from fabula_bench.speed.report import Figure, cpu_seconds
+from fabula_bench.speed.service import Service, client, endpoint, lived_in, make_service
 
 READERS = 20
 WORDS = 150_000
@@ -48,33 +38,32 @@ def measure(books: Path | None) -> list[Figure]:
     ):
         service = make_service(Path(folder), Path(folder) / "home", url)
         fill_shelf(service, Path(folder), books)
-        keys = [make_key(service, f"reader {number}", "read") for number in range(READERS)]
-        admin = make_key(service, "operator", "admin")
-        with started(service):
+        with lived_in(service, READERS) as (keys, admin):
             return [*asyncio.run(_live(service, keys, admin, books))]
 
 
 async def _live(service: Service, keys: list[str], admin: str, books: Path | None) -> list[Figure]:
-    await wait_until_ready(admin)
     sizes = (WORDS // 2, WORDS, WORDS)
     warm, first, second = (book(words, books, SHELF + seed) for seed, words in enumerate(sizes))
     diaries = {name: Diary() for name in ("warm", "build", "idle", "busy")}
+    people = ask_and_read(keys)
     pause = partial(random.Random(0).uniform, *PAUSE_SECONDS)
     async with client(admin) as operator:
         # Neo4j's Java compiles what it runs: the first questions and the first book take longer.
-        async with reading(keys, diaries["warm"], pause):
+        async with reading(people, diaries["warm"], pause):
             await bring_book(operator, warm, "warm", diaries["warm"])
         alone = await bring_book(operator, first, "alone", diaries["build"])
-        async with reading(keys, diaries["idle"], pause):
+        async with reading(people, diaries["idle"], pause):
             await asyncio.sleep(IDLE_SECONDS)
         processes = {"the service": service.python, "Neo4j": service.neo4j}
         before = {name: cpu_seconds(process) for name, process in processes.items()}
-        async with reading(keys, diaries["busy"], pause):
+        async with reading(people, diaries["busy"], pause):
             beside = await bring_book(operator, second, "beside", diaries["build"])
     failures = [failure for diary in diaries.values() for failure in diary.failures]
     assert not failures, failures
     return [
-        *_waits(diaries["idle"].waits, diaries["busy"].waits),
+        *diaries["idle"].describe_waits("no build: "),
+        *diaries["busy"].describe_waits("beside a build: ", goals=GOALS),
         Figure("the book, nobody reads", alone),
         Figure("the book beside readers", beside),
         Figure("times as long", beside / alone, "x", goal=BUILD_GOAL),
@@ -83,12 +72,3 @@ async def _live(service: Service, keys: list[str], admin: str, books: Path | Non
             for name, process in processes.items()
         ),
     ]
-
-
-def _waits(idle: dict[str, list[float]], busy: dict[str, list[float]]) -> Iterator[Figure]:
-    for kind, waits in sorted(busy.items()):
-        note = (
-            f"median {statistics.median(waits):.2f}, longest {max(waits):.2f}, {len(waits)} times"
-        )
-        yield Figure(f"{kind}, p95, no build", p95(idle[kind]))
-        yield Figure(f"{kind}, p95 beside a build", p95(waits), goal=GOALS.get(kind), note=note)

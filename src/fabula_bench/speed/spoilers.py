@@ -136,7 +136,7 @@ def measure(books: Path | None, probes: int = PROBES) -> list[Figure]:
 
 def places_of(collection: Collection, entry: Entry, shares: int = 10) -> list[int]:
     """Return the ends of all sections but the last, and some shares of the text."""
-    structure = collection.store.structure(entry)
+    structure = collection.open_store().structure(entry)
     starts = [section.start for section in structure.outline.sections][1:]
     length = collection.reading_place("100%", entry.id).length
     return sorted({*starts[:40], *(length * share // shares for share in range(1, shares))} - {0})
@@ -145,7 +145,7 @@ def places_of(collection: Collection, entry: Entry, shares: int = 10) -> list[in
 def secrets_of(collection: Collection, entry: Entry) -> list[Secret]:
     """Return the names, texts and headings of a document, each with where it is first supported."""
     parts = {
-        name: read_part(collection.store, Owner(collection.name, name, entry.id))
+        name: read_part(collection.open_store(), Owner(collection.name, name, entry.id))
         for name in entry.graphs
     }
     chunks = sorted(
@@ -180,7 +180,7 @@ def secrets_of(collection: Collection, entry: Entry) -> list[Secret]:
         if match := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
             secrets.append(Secret("name", name, match.end()))
     headings: dict[str, int] = {}
-    for section in collection.store.structure(entry).outline.sections:
+    for section in collection.open_store().structure(entry).outline.sections:
         headings.setdefault(section.title, section.start + 1)
     secrets += [Secret("heading", title, place) for title, place in headings.items()]
     return secrets
@@ -213,7 +213,7 @@ def probe(collection: Collection, entry: Entry, places: Sequence[int], count: in
     """
     secrets = secrets_of(collection, entry)
     probing = Probing()
-    text = "".join(chunk["text"] for chunk in collection.store.find_chunks(entry))
+    text = "".join(chunk["text"] for chunk in collection.open_store().find_chunks(entry))
     later = {
         place: _Later([each for each in secrets if each.place > place], text[:place])
         for place in places
@@ -295,7 +295,7 @@ def _notes(step: Any) -> list[str]:
 def lists(whole: Collection, entry: Entry, place: int) -> Iterator[tuple[str, str]]:
     """Yield what commands that ask no question show a reader with a place."""
     collection = whole.as_read(entry.id, str(place))
-    known, store = collection.filters(entry.id), collection.store
+    known, store = collection.filters(entry.id), collection.open_store()
     read = store.read
     entities = list_entities(store, known, limit=10_000)
     yield "entities", json.dumps(entities, ensure_ascii=False)
@@ -315,7 +315,9 @@ def lists(whole: Collection, entry: Entry, place: int) -> Iterator[tuple[str, st
         rows = read(read_statement(name), known, document=entry.id)
         yield name, json.dumps(rows, ensure_ascii=False)
     # Before the end of the first chunk there is nothing to draw.
-    for picture in PICTURES if whole.store.find_chunks(entry, 0, 1)[0]["end"] <= place else ():
+    for picture in (
+        PICTURES if whole.open_store().find_chunks(entry, 0, 1)[0]["end"] <= place else ()
+    ):
         for suffix in (".svg", ".html"):
             try:
                 drawing = draw_document(collection, entry, suffix, picture=picture)
@@ -327,13 +329,13 @@ def lists(whole: Collection, entry: Entry, place: int) -> Iterator[tuple[str, st
     lines = [json.dumps(asdict(node), ensure_ascii=False) for node in exported.nodes()]
     lines += [json.dumps(asdict(edge), ensure_ascii=False) for edge in exported.relationships()]
     yield "export", "\n".join(lines)
-    annotated = read_annotated(collection.store, entry)
+    annotated = read_annotated(collection.open_store(), entry)
     for format in annotation_formats().values():
         with suppress(NotFound):  # nothing is marked before the place
             files = write_annotations(annotated, format, ())
             yield f"annotations as {format.name}", "\n".join(files.values())
     with suppress(NotFound):
-        vault = vault_notes(annotated, collection.store.structure(entry))
+        vault = vault_notes(annotated, collection.open_store().structure(entry))
         yield "vault", "\n".join(["\n".join(vault), *vault.values()])
     found = concordance(collection, "*e", entry.id, limit=10_000)
     lines = [f"{line.section}\n{line.left}{line.node}{line.right}" for line in found.rows]

@@ -1,12 +1,10 @@
 """Ingest against an endpoint that takes 200 ms a call, with 16 calls at once.
 
-The floor is the time of the calls alone: calls x 0.2 s / 16. The shipped story is ingested into the
-empty graph of a running Neo4j in a process of its own (`python -m fabula_bench.speed.waiting URL`):
-first as it comes, nothing imported, compiled or reached, then again into other collections, with
-Neo4j reached before the clock starts. Its Java is still being compiled while the first of these
-run: the last ones count. Then a novel follows, in the same way: its chunks are written while the
-model is asked, and what is left between the last reply and the end is what a user waits for the
-writing.
+The floor is the time of the calls alone: calls x 0.2 s / 16. A novel is ingested into the empty
+graph of a running Neo4j in a process of its own (`python -m fabula_bench.speed.waiting URL FILE`),
+several times, each time into another collection: Neo4j's Java is still being compiled while the
+first of these run. Chunks are written while the model is asked, and what is left between the last
+reply and the end is what a user waits for the writing.
 """
 
 from __future__ import annotations
@@ -23,19 +21,18 @@ from pathlib import Path
 from fabula import Fabula
 from fabula.build.outcome import SilentListener, SilentProgress
 from fabula.models.usage import Usage
-from fabula_bench.speed.books import STORY, book
+from fabula_bench.speed.books import book
 from fabula_bench.speed.report import Figure
 from fabula_bench.speed.server import environment, running
 from fabula_bench.speed.service import endpoint
 
 CALL = 0.2
 CONCURRENCY = 16
-RUNS = 9
-COUNTED = 5
-NOVEL_WORDS = 62_449
-NOVEL_RUNS = 3
-NOVEL_GOAL = 6.0
-"""Seconds of an ingest of the novel."""
+WORDS = 62_449
+RUNS, COUNTED = 8, 3
+"""Ingests, and how many of them count: the last."""
+GOAL = 6.0
+"""Seconds of an ingest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +48,25 @@ class Run:
     def seconds(self) -> float:
         return self.first + self.asking + self.writing
 
-    def figures(self, name: str, goal: float | None = None) -> Iterator[Figure]:
+    def figures(self, name: str) -> Iterator[Figure]:
         """Where the time goes."""
         yield Figure(f"{name}: calls", self.calls, "")
         yield Figure(f"{name}: floor", self.calls * CALL / CONCURRENCY)
         yield Figure(f"{name}: until the first call", self.first)
         yield Figure(f"{name}: asking", self.asking)
         yield Figure(f"{name}: after the last reply", self.writing)
-        yield Figure(f"{name}: all", self.seconds, goal=goal)
+        yield Figure(f"{name}: all", self.seconds, goal=GOAL)
 
 
 def measure(books: Path | None) -> list[Figure]:
-    """The time of an ingest against its floor, cold and warm, and where it goes."""
+    """The time of an ingest against its floor, and where it goes."""
     del books
     with (
         running() as address,
         endpoint(CALL) as url,
         tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as novel,
     ):
-        novel.write(book(NOVEL_WORDS))
+        novel.write(book(WORDS))
         novel.flush()
         done = subprocess.run(
             [sys.executable, "-m", "fabula_bench.speed.waiting", url, novel.name],
@@ -78,16 +75,8 @@ def measure(books: Path | None) -> list[Figure]:
             text=True,
             check=True,
         )
-    cold, *warm = (Run(**run) for run in json.loads(done.stdout))
-    return [
-        *cold.figures("cold"),
-        *_median(warm[RUNS - COUNTED : RUNS]).figures("warm"),
-        *_median(warm[RUNS:]).figures(f"{NOVEL_WORDS:,} words", NOVEL_GOAL),
-    ]
-
-
-def _median(runs: list[Run]) -> Run:
-    return sorted(runs, key=lambda run: run.seconds)[len(runs) // 2]
+    runs = sorted((Run(**run) for run in json.loads(done.stdout)), key=lambda run: run.seconds)
+    return [*runs[len(runs) // 2].figures(f"{WORDS:,} words")]
 
 
 class _Progress(SilentProgress):
@@ -112,15 +101,14 @@ class _Listener(SilentListener):
         return self.heard
 
 
-def _ingest_once(url: str, collection: str, file: Path = STORY, *, cold: bool = False) -> Run:
+def _ingest_once(url: str, collection: str, file: Path) -> Run:
     """One ingest of a text into a collection of its own."""
-    began = time.monotonic()
     listener = _Listener()
     with Fabula(
         base_url=url, api_key="any", concurrency=CONCURRENCY, collection=collection, cache=False
     ) as fabula:
-        fabula.store.version()
-        began = began if cold else time.monotonic()
+        fabula.open_store().version()
+        began = time.monotonic()
         [outcome] = fabula.ingest(file, listener=listener)
         if outcome.error:
             raise outcome.error
@@ -130,9 +118,6 @@ def _ingest_once(url: str, collection: str, file: Path = STORY, *, cold: bool = 
 
 
 if __name__ == "__main__":
-    runs = [
-        _ingest_once(sys.argv[1], f"run {number}", cold=not number) for number in range(1 + RUNS)
-    ]
-    novel = Path(sys.argv[2])
-    runs += [_ingest_once(sys.argv[1], f"novel {number}", novel) for number in range(NOVEL_RUNS)]
-    json.dump([asdict(run) for run in runs], sys.stdout)
+    url, file = sys.argv[1], Path(sys.argv[2])
+    runs = [_ingest_once(url, f"run {number}", file) for number in range(RUNS)]
+    json.dump([asdict(run) for run in runs[-COUNTED:]], sys.stdout)

@@ -49,7 +49,7 @@ def build(
         else Persons.of_text(text.chunks, language, words)
     )
     whole = text.document.text
-    quotations = find_speeches(whole, text.chunks)
+    quotations = find_speeches(text.document, text.chunks)
     is_play = bool(quotations)
     quotations = quotations or find_quotations(whole, words)
     calls = ExtractionCalls(models, work)

@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fabula.graphs.entities.plays import read_speeches
-from fabula.text.document import Chunk
+from fabula.text.document import Chunk, Document
 from fabula_graphs.speech.values import LABEL, Quotation
 
 
-def find_speeches(text: str, chunks: Sequence[Chunk]) -> list[Quotation]:
+def find_speeches(document: Document, chunks: Sequence[Chunk]) -> list[Quotation]:
     """Return the speeches of a play in text order; none where the text is no play.
 
-    A speech reaches from the line below its label to the next label, or to the end of its section.
+    A speech reaches from the line below its label to the next label, or to the end of its section;
+    in a file that marks the names, to the end of its paragraph.
     Where a label names several speakers, the first stands for them.
     """
-    speeches = read_speeches(chunks)
+    text = document.text
+    speeches = read_speeches(chunks, document.locators)
+    is_stated = any(locator.kind == "speaker" for locator in document.locators)
     ends = _section_ends(chunks)
     found = []
     for number, speech in enumerate(speeches):
         begin = text.find("\n", speech.start) + 1
         after = speeches[number + 1].start if number + 1 < len(speeches) else len(text)
         end = min(after, ends[speech.chunk])
+        if is_stated and (gap := text.find("\n\n", speech.start, end)) >= 0:
+            end = gap
         while begin < end and text[begin].isspace():
             begin += 1
         while end > begin and text[end - 1].isspace():

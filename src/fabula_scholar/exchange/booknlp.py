@@ -16,7 +16,7 @@ from typing import Any
 
 from fabula.errors import LoadError
 from fabula.export.annotated_text import AnnotatedText
-from fabula.export.annotation_formats import AnnotationFormat
+from fabula.export.annotation_formats import AnnotationFormat, Tell, ignore
 from fabula.graph.annotations import ENTITY, EVENT, QUOTATION, Annotation
 from fabula.text.anchoring import QuoteReader, TextQuote
 from fabula.text.document import Document
@@ -150,7 +150,9 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return "".join("\t".join(map(str, row)) + "\n" for row in (columns, *rows))
 
 
-def read_booknlp(files: Mapping[str, bytes], document: Document) -> Sequence[Annotation]:
+def read_booknlp(
+    files: Mapping[str, bytes], document: Document, tell: Tell = ignore
+) -> Sequence[Annotation]:
     """Read BookNLP's files as annotations of a document: `.tokens`, and at least one other.
 
     Offsets of `.tokens` count only if they are those of this text; else its tokens are looked for.
@@ -167,6 +169,8 @@ def read_booknlp(files: Mapping[str, bytes], document: Document) -> Sequence[Ann
         )
     tokens = _rows(files, by_end[TOKENS], TOKEN_COLUMNS[:8])
     spans = _token_spans(tokens, document.text)
+    if lacking := spans.count(None):
+        tell(f"The text lacks {lacking:,} of the {len(spans):,} tokens.")
     quotes = QuoteReader(document.text)
     annotations: list[Annotation] = []
     names: dict[str, Counter[str]] = {}

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 import uuid
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -22,11 +21,12 @@ from xml.sax.saxutils import escape, quoteattr
 
 from fabula.errors import LoadError
 from fabula.export.annotated_text import AnnotatedText
-from fabula.export.annotation_formats import AnnotationFormat
+from fabula.export.annotation_formats import AnnotationFormat, Tell, ignore
 from fabula.graph.annotations import TAG, Annotation
 from fabula.load.xml_tree import parse
 from fabula.text.anchoring import QuoteReader, TextQuote
 from fabula.text.document import Document
+from fabula.text.units import UTF16, UnitPlaces
 
 NAMESPACE = "http://www.tei-c.org/ns/1.0"
 XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
@@ -43,28 +43,10 @@ _TIME = "2020-01-01T00:00:00.000+0000"
 _COLOR = "-16776961"
 
 
-class Utf16Places:
-    """Places of a text in characters and in UTF-16 units."""
-
-    def __init__(self, text: str) -> None:
-        self._length = len(text)
-        # The places of characters that are two units; most texts have none.
-        self._wide = [at for at, letter in enumerate(text) if letter > "\uffff"]
-        self._units = [at + number for number, at in enumerate(self._wide)]
-
-    def to_units(self, at: int) -> int:
-        """Return the units before a character."""
-        return at + bisect_right(self._wide, at - 1)
-
-    def to_character(self, units: int) -> int:
-        """Return the character that begins after some units."""
-        return units - bisect_right(self._units, units - 1)
-
-
 def write_catma(text: AnnotatedText, what: Sequence[str]) -> Mapping[str, str]:
     """Return the collection, and the text that it is of."""
     placed = [a for a in text.annotations(what) if a.start >= 0 and a.quote.exact]
-    places = Utf16Places(text.document.text)
+    places = UnitPlaces(text.document.text, UTF16)
     tags = sorted({_tag_name(a) for a in placed})
     author = placed[0].creator if placed and placed[0].creator else "Fabula"
     title = escape(text.document.title)
@@ -129,7 +111,7 @@ def _annotation(annotation: Annotation, author: str) -> str:
 
 
 def _pointers(
-    placed: Sequence[Annotation], places: Utf16Places, document: str, length: int
+    placed: Sequence[Annotation], places: UnitPlaces, document: str, length: int
 ) -> Iterator[str]:
     """Yield a pointer for each stretch between places where annotations begin or end."""
     begins: dict[int, list[Annotation]] = defaultdict(list)
@@ -152,7 +134,9 @@ def _pointers(
             yield pointer
 
 
-def read_catma(files: Mapping[str, bytes], document: Document) -> Sequence[Annotation]:
+def read_catma(
+    files: Mapping[str, bytes], document: Document, tell: Tell = ignore
+) -> Sequence[Annotation]:
     """Read CATMA's collections as annotations of a document; its text files are left out.
 
     An annotation of several stretches that do not touch becomes one for each, in a group.
@@ -160,7 +144,7 @@ def read_catma(files: Mapping[str, bytes], document: Document) -> Sequence[Annot
     Raises:
         LoadError: A file is no XML, or not as CATMA writes it.
     """
-    places = Utf16Places(document.text)
+    places = UnitPlaces(document.text, UTF16)
     quotes = QuoteReader(document.text)
     found: list[Annotation] = []
     for name, data in files.items():
@@ -169,14 +153,14 @@ def read_catma(files: Mapping[str, bytes], document: Document) -> Sequence[Annot
         root = parse(
             data,
             lambda reason, name=name: LoadError(f"{name} can't be read as XML: {reason}."),  # type: ignore[misc]
-            lambda what: None,
+            lambda what, name=name: tell(f"{name} {what}."),  # type: ignore[misc]
         )
         found += _read_collection(root, name, document, places, quotes)
     return found
 
 
 def _read_collection(
-    root: Element, name: str, document: Document, places: Utf16Places, quotes: QuoteReader
+    root: Element, name: str, document: Document, places: UnitPlaces, quotes: QuoteReader
 ) -> Iterator[Annotation]:
     tags = {
         each.get(XML_ID, ""): (each.findtext(f"{{{NAMESPACE}}}fsDescr") or "").strip()

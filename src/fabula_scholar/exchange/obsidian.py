@@ -164,7 +164,7 @@ def _export(collection: Collection, document: str, out: Path) -> Written:
         raise SettingsError("A vault has notes of one document: name it.")
     from fabula.library.annotating import read_annotated
 
-    store, entry = collection.store, collection.document(document)
+    store, entry = collection.open_store(), collection.document(document)
     text = read_annotated(store, entry)
     notes = vault_notes(text, store.structure(entry), vault_folder(out, text.document))
     return Written(write_vault(notes, out), 0)

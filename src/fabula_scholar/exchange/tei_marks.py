@@ -17,12 +17,12 @@ document may be of another edition: the tokens of the one are then found in the 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
+from fabula.export.annotation_formats import Tell, ignore
 from fabula.graph.annotations import ENTITY, HIGHLIGHT, NOTE, QUOTATION, TAG, Annotation
 from fabula.load import tei, tei_words
 from fabula.load.locators import without_marks
@@ -30,7 +30,7 @@ from fabula.load.markup import attribute, elements, local_name
 from fabula.load.xml_tree import parse
 from fabula.text.anchoring import MAX_MARKED_CHARACTERS, QuoteReader, TextQuote
 from fabula.text.document import Document
-from fabula_scholar.exchange.token_files import align_tokens, find_tokens
+from fabula_scholar.exchange.token_files import Carrier
 
 NAMES = {
     "persName": "person",
@@ -94,7 +94,9 @@ class _Said:
     creator: str = ""
 
 
-def read_tei(files: Mapping[str, bytes], document: Document) -> Sequence[Annotation]:
+def read_tei(
+    files: Mapping[str, bytes], document: Document, tell: Tell = ignore
+) -> Sequence[Annotation]:
     """Read what is marked in TEI files as annotations of a document.
 
     What is marked where the text was left out, as in a deleted passage, is kept by its words alone,
@@ -108,7 +110,7 @@ def read_tei(files: Mapping[str, bytes], document: Document) -> Sequence[Annotat
         root = parse(
             data,
             lambda reason, name=name: LoadError(f"{name} can't be read as XML: {reason}."),  # type: ignore[misc]
-            lambda what: None,
+            lambda what, name=name: tell(f"{name} {what}."),  # type: ignore[misc]
         )
         if local_name(root) not in tei.ROOTS:
             raise LoadError(f"{name} is not TEI: its first element is <{local_name(root)[:40]}>.")
@@ -137,7 +139,7 @@ def _read_edition(root: Element, name: str, document: Document) -> Iterator[Anno
     text, places = _take_marks(
         "\n\n".join(without_marks(block.text) for block in tei.draft(root, name).blocks)
     )
-    find = _Carrier(text, document.text)
+    find = Carrier(text, document.text)
     quotes = QuoteReader(document.text)
     words: dict[int, str] = {}
     left = MAX_MARKED_CHARACTERS
@@ -364,38 +366,3 @@ def _take_marks(text: str) -> tuple[str, dict[int, tuple[int, int]]]:
         elif number in begun:
             places[number] = begun[number], length
     return "".join([*pieces, text[at:]]), places
-
-
-class _Carrier:
-    """Carries places of an edition's text over to the document's."""
-
-    def __init__(self, edition: str, document: str) -> None:
-        self._edition = edition
-        self._is_same = edition == document
-        tokens = find_tokens(edition)
-        self._starts = [start for start, _ in tokens]
-        self._ends = [end for _, end in tokens]
-        words = [edition[start:end] for start, end in tokens]
-        self._spans: Sequence[tuple[int, int] | None] = (
-            tokens if self._is_same else align_tokens(words, document)
-        )
-
-    def span(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return where the words between two characters stand; None if the document lacks them."""
-        first = bisect_right(self._ends, start)
-        last = bisect_left(self._starts, end) - 1
-        rows = [row for row in range(first, last + 1) if self._spans[row]]
-        if not rows:
-            return None
-        begin = self._inside(rows[0], start, is_end=False)
-        finish = self._inside(rows[-1], end, is_end=True)
-        return (begin, finish) if begin < finish else None
-
-    def _inside(self, row: int, at: int, *, is_end: bool) -> int:
-        """The place of a character in a token that is as long in both, else the token's edge."""
-        span = self._spans[row]
-        assert span is not None
-        first, last = self._starts[row], self._ends[row]
-        if first < at < last and last - first == span[1] - span[0]:
-            return span[0] + at - first
-        return span[1] if is_end else span[0]

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from fabula.graph.annotations import Annotation
+from fabula.text.anchoring import QuoteReader, TextQuote
 from fabula.text.document import Document
 from fabula.text.sentences import spans
+from fabula.text.units import UnitPlaces
 
 _ENDING = r"['’](?:s|S|ll|re|ve|d|m)(?![^\W_])"
 _TOKEN = re.compile(rf"{_ENDING}|[^\W_]+(?:(?!{_ENDING})['’][^\W_]+)*|[^\w\s]|_")
@@ -177,3 +179,78 @@ def _find_next(forms: Sequence[str], row: int, bare: str, at: int, stop: int) ->
             form, at, at + (REACH if len(form) >= len("letter") else NEAR + len(form))
         )
     return place if place + len(form) <= stop else -1
+
+
+class Carrier:
+    """Carries places of an edition's text over to the document's, word by word.
+
+    Args:
+        edition: The text that places are of.
+        document: The text of the document.
+    """
+
+    def __init__(self, edition: str, document: str) -> None:
+        self._edition = edition
+        self._is_same = edition == document
+        tokens = find_tokens(edition)
+        self._starts = [start for start, _ in tokens]
+        self._ends = [end for _, end in tokens]
+        words = [edition[start:end] for start, end in tokens]
+        self._spans: Sequence[tuple[int, int] | None] = (
+            tokens if self._is_same else align_tokens(words, document)
+        )
+
+    def span(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return where the words between two characters stand; None if the document lacks them."""
+        first = bisect_right(self._ends, start)
+        last = bisect_left(self._starts, end) - 1
+        rows = [row for row in range(first, last + 1) if self._spans[row]]
+        if not rows:
+            return None
+        begin = self._inside(rows[0], start, is_end=False)
+        finish = self._inside(rows[-1], end, is_end=True)
+        return (begin, finish) if begin < finish else None
+
+    def _inside(self, row: int, at: int, *, is_end: bool) -> int:
+        """The place of a character in a token that is as long in both, else the token's edge."""
+        span = self._spans[row]
+        assert span is not None
+        first, last = self._starts[row], self._ends[row]
+        if first < at < last and last - first == span[1] - span[0]:
+            return span[0] + at - first
+        return span[1] if is_end else span[0]
+
+
+class ToolText:
+    """The text that a tool annotated, as its files have it, beside the document's.
+
+    Args:
+        own: The tool's text.
+        unit: What the tool's places count, a unit of `fabula.text.units`.
+        document: The document.
+    """
+
+    def __init__(self, own: str, unit: str, document: Document) -> None:
+        self._own, self._text = own, document.text
+        self._places = UnitPlaces(own, unit)
+        self._carrier = Carrier(own, document.text)
+        self._quotes, self._own_quotes = QuoteReader(document.text), QuoteReader(own)
+
+    def words(self, start: int, end: int) -> str:
+        """Return the words between two places of the tool's text, on one line."""
+        start, end = map(self._places.to_character, (start, end))
+        return " ".join(self._own_quotes.read(start, end).exact.split())
+
+    def quote(self, start: int, end: int) -> TextQuote:
+        """Return the document's words between two places of the tool's text.
+
+        What the document does not have word for word is the tool's quotation, without a place.
+        """
+        start, end = map(self._places.to_character, (start, end))
+        own = self._own_quotes.read(start, end)
+        if span := self._carrier.span(start, end):
+            quote = self._quotes.read(*span)
+            if _bare(quote.exact) == _bare(own.exact):
+                return quote
+        exact, prefix, suffix = (" ".join(x.split()) for x in (own.exact, own.prefix, own.suffix))
+        return TextQuote(exact, prefix, suffix)

@@ -52,13 +52,13 @@ def read_corpus(collection: Collection, document: str = "") -> Corpus:
         NotFound: There is no such document, or the collection is empty.
     """
     if document or collection.place:
-        return Corpus(collection.store, [collection.document(document)])
+        return Corpus(collection.open_store(), [collection.document(document)])
     entries = list(collection.documents())
     if not entries:
         from fabula.library.catalogue import empty_collection_error
 
         raise empty_collection_error(collection.name)
-    return Corpus(collection.store, entries)
+    return Corpus(collection.open_store(), entries)
 
 
 def read_reference(collection: Collection, document: str, against: str = "") -> Corpus:
@@ -72,11 +72,11 @@ def read_reference(collection: Collection, document: str, against: str = "") -> 
         other = collection.document(against)
         if other.id == id:
             raise NotFound(f"{other.title} can't be compared with itself: name another one.")
-        return Corpus(collection.store, [other])
+        return Corpus(collection.open_store(), [other])
     others = [entry for entry in collection.documents() if entry.id != id]
     if not (others and id):
         raise NotFound(
             "There is nothing to compare with: name a document, and another one or another "
             "collection to compare it with."
         )
-    return Corpus(collection.store, others)
+    return Corpus(collection.open_store(), others)

@@ -107,6 +107,7 @@ class Concordance:
 @operation(
     "/collections/{collection}/concordance",
     group=GROUP,
+    title="In context",
     positional=["words"],
     is_large=True,
     hides_unread=True,
@@ -177,6 +178,7 @@ class Collocates:
 @operation(
     "/collections/{collection}/collocates",
     group=GROUP,
+    title="Neighbours",
     positional=["words"],
     is_large=True,
     hides_unread=True,
@@ -232,6 +234,7 @@ class KeyWords:
 @operation(
     "/collections/{collection}/documents/{document}/keyness",
     group=GROUP,
+    title="Key words",
     positional=["document"],
     is_large=True,
     examples=('keyness "A Christmas Carol" --against-collection novels',),
@@ -319,6 +322,7 @@ class NGrams:
 @operation(
     "/collections/{collection}/ngrams",
     group=GROUP,
+    title="Counts",
     positional=["document"],
     is_large=True,
     hides_unread=True,
@@ -428,6 +432,7 @@ class Dispersions:
 @operation(
     "/collections/{collection}/dispersion",
     group=GROUP,
+    title="Curves",
     positional=["words"],
     is_large=True,
     hides_unread=True,

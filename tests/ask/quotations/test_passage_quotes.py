@@ -343,7 +343,7 @@ def test_citations_are_footnotes_with_their_sentences() -> None:
         "",
         "Martha wept until the morning [^4], and trusted *nobody* [^2][^4].",
         "",
-        *(f"[^{number}]: Harrow · chunk · {note}" for number, note in notes.items()),
+        *(f"[^{number}]: Harrow · {note}" for number, note in notes.items()),
     ]
 
 

@@ -9,7 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from fabula.cli import main
-from fabula_bench.gold.run import measured_graphs
+from fabula.config.model_factory import ModelFactory
+from fabula.config.settings import OFFLINE, STATIC
+from fabula_bench.gold.run import find_rule_gaps, gold_settings, measured_graphs
 from gold_data import write_litbank, write_play
 
 
@@ -58,6 +60,25 @@ def test_rules_read_whole_books_and_what_they_fail_on_is_told(data: Path, tmp_pa
     [why] = books_read["broken"]
     assert "broken.txt" in why
     assert f"- broken: {why}" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+
+
+def test_a_rule_that_fails_is_a_gap_with_its_place_and_ends_no_run(
+    data: Path, faults: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise IndexError("list index out of range")
+
+    (data / "novels").mkdir()
+    for name in ("one", "two"):
+        text = "Anna Bell met Tom Moss. Tom Moss saw Anna Bell.\n"
+        (data / "novels" / f"{name}.txt").write_text(text, encoding="utf-8")
+    monkeypatch.setattr("fabula.graphs.communities.build.find_communities", fail)
+    models = ModelFactory(gold_settings({"model": OFFLINE, "embedding_model": STATIC}))
+    found = find_rule_gaps(data, models)
+    assert list(found) == ["one", "two"]
+    for [gap] in found.values():
+        assert gap.startswith("communities, from character 0: a rule failed with IndexError")
+    assert len(faults) == 2
 
 
 def test_one_of_both_data_sets_is_enough(data: Path, tmp_path: Path) -> None:

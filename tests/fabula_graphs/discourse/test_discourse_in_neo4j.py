@@ -173,7 +173,7 @@ def scenes(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 def _put(fabula: Fabula) -> None:
     entry = fabula.document("Scenes")
-    chunks = chunks_of(read_part(fabula.store, Owner(fabula.name, TEXT, entry.id)))
+    chunks = chunks_of(read_part(fabula.open_store(), Owner(fabula.name, TEXT, entry.id)))
     assert [chunk.text.strip() for chunk in chunks] == list(SCENES)
     ids = [chunk.id for chunk in chunks]
     senses = read_senses("pdtb3")
@@ -196,7 +196,9 @@ def _put(fabula: Fabula) -> None:
     )
     record = Record({"graph": "discourse", "rests_on": {TEXT: entry.graphs[TEXT].fingerprint}})
     owner = Owner(fabula.name, "discourse", entry.id)
-    fabula.store.apply([Part(owner, tuple(nodes), tuple(edges), record)], StaticEmbedder().model)
+    fabula.open_store().apply(
+        [Part(owner, tuple(nodes), tuple(edges), record)], StaticEmbedder().model
+    )
 
 
 def found(fabula: Fabula, question: str, **given: Any) -> tuple[list[int], list[str]]:
@@ -289,9 +291,9 @@ def test_kept_terms_change_with_the_entities(scenes: Fabula) -> None:
           name: 'Anna', names: ['Anna', 'Hypatia'], text: 'Anna', since: 0, last: 0}})
         {written}"""
     undo = f"MATCH (entity:Entity {{id: 'hypatia'}}) DETACH DELETE entity {written}"
-    cypher(scenes.store, change, document=entry.id)
+    cypher(scenes.open_store(), change, document=entry.id)
     _, told = found(scenes, question, **place)
-    cypher(scenes.store, undo, document=entry.id)
+    cypher(scenes.open_store(), undo, document=entry.id)
     assert any("who hypatia" in one for one in told if one.startswith("read the question"))
 
 
@@ -304,7 +306,7 @@ def test_without_the_graph_it_is_as_hybrid(scenes: Fabula) -> None:
 def rows(fabula: Fabula, name: str, **given: Any) -> list[dict[str, Any]]:
     query = shipped_query(name)
     table = run_user_query(
-        fabula.store, query.statement, query.fill({"document": "Scenes", **given})
+        fabula.open_store(), query.statement, query.fill({"document": "Scenes", **given})
     )
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
@@ -334,8 +336,8 @@ def test_what_breaks_an_invariant_is_found(invariant: str, statement: str, scene
     from fabula.graph.installed import graphs
     from fabula.store.integrity import check
 
-    with scenes.store.session() as session, session.begin_transaction() as transaction:
-        undone = Undone(transaction, scenes.store)
+    with scenes.open_store().session() as session, session.begin_transaction() as transaction:
+        undone = Undone(transaction, scenes.open_store())
         undone.run(statement)
         assert invariant in {one.invariant for one in check(undone, graphs().values()).violations}
         transaction.rollback()

@@ -147,10 +147,10 @@ def test_without_a_near_fact_it_falls_back_on_who_is_named(
 
 def test_hippo_walks_the_facts_in_place_of_relations(fabula: Fabula) -> None:
     class Reads:
-        store = fabula.store
+        store = fabula.open_store()
 
         def read(self, statement: str, filters: Filters, **given: Any) -> list[dict[str, Any]]:
-            return fabula.store.read(statement, filters, **given)
+            return fabula.open_store().read(statement, filters, **given)
 
     network = _read(Filters(fabula.name), Reads())  # type: ignore[arg-type]
     assert len(network.linked.ids) == len(network.facts.ids) == 2
@@ -158,7 +158,7 @@ def test_hippo_walks_the_facts_in_place_of_relations(fabula: Fabula) -> None:
 
 
 def test_facts_are_explored_with_what_proves_them(fabula: Fabula) -> None:
-    store = fabula.store
+    store = fabula.open_store()
     added = {"lives_in": "Dunmore", "owns": "a boat", "resembles": "a heron"}
     cypher(
         store,
@@ -191,7 +191,7 @@ def test_facts_are_explored_with_what_proves_them(fabula: Fabula) -> None:
 def test_the_graph_is_sound_and_goes_as_a_whole(fabula: Fabula) -> None:
     assert fabula.check().violations == ()
     drop_graph(fabula, "facts", "The Hales")
-    assert cypher(fabula.store, "MATCH (n:Fact) RETURN n") == []
+    assert cypher(fabula.open_store(), "MATCH (n:Fact) RETURN n") == []
     assert fabula.check().violations == ()
     # What walked facts does without them, and knows that they went.
     assert fabula.retrieve("Where is Martin Hale?", mode="hippo")

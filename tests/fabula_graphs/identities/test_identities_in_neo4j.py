@@ -451,8 +451,8 @@ def test_gaps_are_told_and_asked_for_again(
     assert (told["documents"], told["graphs"]["identities"]["gaps"], told["stale"]) == (3, 1, {})
     endpoint.withheld = {}
     with Fabula() as fabula:
-        [again] = fabula.retry()
-        assert fabula.retry() == []
+        [again] = fabula.renew("gaps")
+        assert fabula.renew("gaps") == []
         assert fabula.check().violations == ()
     assert (again.status, again.gaps) == ("replaced", ())
     assert ["Anna first", "Anna second"] in one_another(store)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from cases import for_each
-from fabula.text.document import Chunk
+from fabula.load import load
+from fabula.text.document import Chunk, Document
 from fabula_graphs.speech.plays import find_speeches
 from fabula_graphs.speech.quotations import find_quotations
 from fabula_graphs.speech.words import words_of
@@ -101,10 +104,27 @@ def test_a_play_has_a_speech_for_each_label() -> None:
         "TOM.\nOh.\n\nANNA.\nYes.\n\nTOM.\nWell."
     )
     chunk = Chunk("c", 0, "", 0, len(text), text, 0)
-    found = find_speeches(text, [chunk])
+    document = Document("d", "c", "play.txt", "", "", "en", text, (), "")
+    found = find_speeches(document, [chunk])
     assert [(q.label, text[q.start : q.end]) for q in found[:2]] == [
         ("ANNA", "Good day, sir."),
         ("TOM", "Good day.\nAnd who are you?"),
     ]
     assert len(found) == 6
     assert all(text.startswith(q.label, q.label_start) for q in found)
+
+
+def test_names_that_the_file_marks_are_speakers_however_few(tmp_path: Path) -> None:
+    file = tmp_path / "talk.srt"
+    file.write_text(
+        "1\n00:00:01,000 --> 00:00:02,000\nMEG: Who kept it?\n\n"
+        "2\n00:00:05,000 --> 00:00:06,000\nThe bell rang.\n\n"
+        "3\n00:00:09,000 --> 00:00:10,000\nTOM GRAY: I did.\n"
+    )
+    document = load(file, "c", 1_000_000)
+    chunk = Chunk("c", 0, "", 0, len(document.text), document.text, 0)
+    found = find_speeches(document, [chunk])
+    assert [(q.label, document.text[q.start : q.end]) for q in found] == [
+        ("MEG", "Who kept it?"),
+        ("TOM GRAY", "I did."),
+    ]

@@ -20,6 +20,7 @@ from fabula.export.annotated_text import AnnotatedText, PlacedLayer
 from fabula.export.annotation_formats import (
     annotation_formats,
     find_format,
+    ignore,
     read_annotation_files,
     unpack_files,
     write_annotations,
@@ -515,7 +516,7 @@ def test_an_answers_citations_are_web_annotations_of_the_words() -> None:
     assert second["target"]["selector"] == [{"type": "TextPositionSelector", "start": 0, "end": 40}]
     # A file on several documents gives each document its own.
     data = json.dumps(content).encode()
-    [only] = find_format("webannotation").read({"x": data}, document())
+    [only] = find_format("webannotation").read({"x": data}, document(), ignore)
     assert (only.kind, only.label, only.start) == ("citation", "[1]", at)
     assert len(read_annotations(data, "x", "d3")) == 2
 

@@ -23,7 +23,7 @@ from fabula.export.web_annotation import collection_json, read_annotations
 from fabula.graph.annotations import Annotation
 from fabula.library.annotating import read_text_of
 from fabula.operations.annotations import list_annotation_layers, remove_layer
-from fabula.operations.documents import remove_document, rename_document
+from fabula.operations.documents import edit_document, remove_document
 from fabula.operations.exports import export_annotations
 from fabula.operations.notes import add_note
 from fabula.server import Address
@@ -73,7 +73,7 @@ def run(fabula: Fabula, address: Address, monkeypatch: pytest.MonkeyPatch) -> An
 
 
 def text_of(fabula: Fabula) -> str:
-    return read_text_of(fabula.store, fabula.document("Hales")).text
+    return read_text_of(fabula.open_store(), fabula.document("Hales")).text
 
 
 def marked(text: str, words: str, label: str, body: str = "", **more: Any) -> Annotation:
@@ -102,7 +102,7 @@ def imported(fabula: Fabula, tmp_path: Path) -> Fabula:
 
 def nodes(fabula: Fabula) -> list[tuple[str, str, str]]:
     rows = cypher(
-        fabula.store,
+        fabula.open_store(),
         "MATCH (n:Annotation)-[:FROM_CHUNK]->(c:Chunk) "
         "RETURN n.label AS label, n.quote AS quote, n.found AS found, "
         "substring(c.text, n.start - c.start, n.end - n.start) AS printed ORDER BY n.start",
@@ -253,7 +253,7 @@ def check_many(fabula: Fabula, folder: Path, count: int) -> None:
     novel = (resources.files("fabula.texts") / "a-christmas-carol.txt").read_text("utf-8")
     many = fabula.app.collection("many")
     many.ingest_text(novel[: 8 * count], source="n.txt", title="Novel", language="en")
-    text = read_text_of(many.store, many.document("Novel")).text
+    text = read_text_of(many.open_store(), many.document("Novel")).text
     drawn = random.Random(36)
     starts = [drawn.randrange(len(text) - 60) for _ in range(count)]
     every = [
@@ -269,7 +269,7 @@ def check_many(fabula: Fabula, folder: Path, count: int) -> None:
     outcomes = many.build("annotations")
     assert [outcome.error for outcome in outcomes if outcome.error] == []
     rows = cypher(
-        many.store,
+        many.open_store(),
         "MATCH (n:Annotation {collection: 'many'}) RETURN n.key AS id, n.start AS s, n.end AS e",
     )
     expected = {annotation.id: (annotation.start, annotation.end) for annotation in every}
@@ -295,7 +295,7 @@ def test_a_build_that_an_import_overtakes_is_made_with_what_is_there_then(
     imported.import_annotations(more, document="Hales", layer="other")
     [outcome] = imported.build("annotations")
     assert (outcome.status, outcome.error) == ("replaced", None)
-    found = cypher(imported.store, "MATCH (n:Annotation) RETURN count(n) AS nodes")
+    found = cypher(imported.open_store(), "MATCH (n:Annotation) RETURN count(n) AS nodes")
     assert found[0]["nodes"] == 4  # two of the scheme, and one of each later layer
 
 
@@ -310,4 +310,4 @@ def test_a_layer_has_a_name_that_can_be_shown_and_be_in_an_address(
     with pytest.raises(BadValue, match=r"The tag .* changes the order of what is shown"):
         add_note(imported, "Hales", "Good day", "A note.", tag="\u202egreeting")
     with pytest.raises(BadValue, match=r"changes the order of what is shown"):
-        rename_document(imported, "Hales", title="The \u202eHales")
+        edit_document(imported, "Hales", title="The \u202eHales")

@@ -13,7 +13,7 @@ from fabula.graphs.aspects.cluster import cluster
 from fabula.graphs.aspects.previous import PreviousAspects
 from fabula.graphs.aspects.repair import repair
 from fabula.graphs.aspects.tree import NodeGroup, TreeNode, embeddings, group_nodes, make_members
-from fabula.graphs.aspects.values import MissingReply
+from fabula.graphs.aspects.values import MissingReply, StoredAspects
 from fabula.text import tokens
 from fabula.text.chunk import split
 from fabula.text.document import Chunk, Document, Vector
@@ -160,6 +160,43 @@ def test_clusters_are_made_again_once_a_tenth_has_changed() -> None:
         return PreviousAspects(graph, [*new, *graph.chunks[count:]]).changed
 
     assert [changed(count) for count in (0, 1, 3, 4)] == [1, 2, 4, 0]
+
+
+def grown(graph: StoredAspects, count: int) -> list[Chunk]:
+    """The chunks of a text and of as many that come after it."""
+    end = graph.chunks[-1].end
+    return [
+        *graph.chunks,
+        *(
+            replace(one, id=f"new {one.id}", start=end + one.start, end=end + one.end)
+            for one in graph.chunks[:count]
+        ),
+    ]
+
+
+def test_later_text_has_clusters_of_its_own_and_those_before_stay() -> None:
+    graph = small_earlier(chunks=40)
+    before = members(
+        PreviousAspects(graph, graph.chunks).groups("", 1, graph.chunks, KNOBS, refuse)
+    )
+    chunks = grown(graph, 30)
+    previous = PreviousAspects(graph, chunks)
+    assert previous.changed == graph.changed
+    now = members(previous.groups("", 1, chunks, KNOBS, divide))
+    assert now[: len(before)] == before
+    assert set().union(*now[len(before) :]) == {one.id for one in chunks[40:]}
+
+
+def test_a_little_later_text_joins_a_cluster_and_few_new_summaries_wait() -> None:
+    graph = small_earlier(chunks=40)
+    chunks = grown(graph, 3)
+    previous = PreviousAspects(graph, chunks)
+    now = members(previous.groups("", 1, chunks, KNOBS, divide))
+    assert set().union(*now) == {one.id for one in chunks}
+    [*known] = [one for one in graph.summaries if (one.aspect, one.level) == ("plot", 1)]
+    late = replace(known[-1], id="late", start=chunks[-1].start, end=chunks[-1].end)
+    waiting = members(previous.groups("plot", 2, [*known, late], KNOBS, refuse))
+    assert waiting == members(previous.groups("plot", 2, known, KNOBS, refuse))
 
 
 def test_a_detail_moves_with_its_chunk() -> None:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
@@ -26,6 +27,8 @@ from stories import WINTER
 
 ASPECTS = tuple(Aspect(name, f"What {name} is.", "Tell it.") for name in ("plot", "style", "theme"))
 NARRATIVE = 7
+in_two_steps = partial(build, aspects_with_summaries=False)
+"""Aspects are asked for by calls of their own, which can be counted."""
 
 
 @pytest.fixture(scope="module")
@@ -106,14 +109,14 @@ class Detecting(SmallModels):
     def chat(self, role: Role, step: str) -> Any:
         if step != "aspects":
             return super().chat(role, step)
-        detector = Detector(PlaceholderChat("any"), self.hidden, self.until)
+        detector = Detector(PlaceholderChat(), self.hidden, self.until)
         detector.asked = self.asked
         return CountedChat(detector, self.meter, step, "any")  # type: ignore[arg-type]
 
 
 def test_by_default_only_what_is_missing_is_asked_for_again(text: BuildText) -> None:
     models = Detecting(offline=False)
-    built = build(text, models, cluster_size=8)
+    built = in_two_steps(text, models, cluster_size=8)
     clusters = sum(sample == 0 for sample, _ in models.asked)
     assert models.asked.count((1, 1)) == clusters, "one name in the second round"
     assert (built.facts["rounds"], built.facts["missed"], built.facts["missed_in"]) == (
@@ -126,7 +129,7 @@ def test_by_default_only_what_is_missing_is_asked_for_again(text: BuildText) -> 
 
 def test_with_all_every_cluster_is_asked_for_every_aspect_again(text: BuildText) -> None:
     models = Detecting(offline=False)
-    built = build(text, models, cluster_size=8, repeat="all")
+    built = in_two_steps(text, models, cluster_size=8, repeat="all")
     clusters = sum(sample == 0 for sample, _ in models.asked)
     assert models.asked.count((0, NARRATIVE)) == clusters
     assert models.asked.count((1, NARRATIVE)) == clusters, "PCA gives the same clusters again"
@@ -137,7 +140,7 @@ def test_with_all_every_cluster_is_asked_for_every_aspect_again(text: BuildText)
 
 def test_what_stays_missing_is_given_to_the_nearest_cluster_and_noted(text: BuildText) -> None:
     models = Detecting(offline=False, until=9)
-    built = build(text, models, cluster_size=8, repeat="all")
+    built = in_two_steps(text, models, cluster_size=8, repeat="all")
     assert built.facts["rounds"] == 3
     assert (built.facts["missed"], built.facts["missed_in"]) == (["style"] * 3, [1, 2, 3])
     assert built.facts["assigned"] == ["style"]
@@ -151,7 +154,7 @@ def test_what_stays_missing_is_given_to_the_nearest_cluster_and_noted(text: Buil
 
 
 def test_that_nothing_was_missing_is_noted_too(text: BuildText) -> None:
-    built = build(text, Detecting(offline=False, hidden=()), repeat="all", cluster_size=8)
+    built = in_two_steps(text, Detecting(offline=False, hidden=()), repeat="all", cluster_size=8)
     assert (built.facts["rounds"], built.facts["missed"]) == (1, [])
     assert list(GRAPH.describe(built.facts)) == ["aspects looked for in 1 round: none was missing"]
 
@@ -165,10 +168,10 @@ def test_one_aspect_is_not_looked_for(text: BuildText) -> None:
 def test_what_was_missing_stays_known_as_long_as_the_clusters_do(
     text: BuildText, repeat: str
 ) -> None:
-    built = build(text, Detecting(offline=False), cluster_size=8, repeat=repeat)
+    built = in_two_steps(text, Detecting(offline=False), cluster_size=8, repeat=repeat)
     known = as_known(text, built)
     edited = read_story(WINTER.replace("on day 7 of", "on day seven of", 1), known)
-    again = build(edited, Detecting(offline=False), known, cluster_size=8, repeat=repeat)
+    again = in_two_steps(edited, Detecting(offline=False), known, cluster_size=8, repeat=repeat)
     assert again.facts["changed"] == 1
     assert (again.facts["rounds"], again.facts["missed"]) == (2, ["style"])
 

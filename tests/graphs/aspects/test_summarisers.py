@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,14 +85,15 @@ def test_it_may_ask_the_builds_model_and_its_calls_are_counted(
     package: None, text: BuildText, tmp_path: Path
 ) -> None:
     models, plain = SmallModels(offline=False), SmallModels(offline=False)
-    built = build(text, models, set=write_set(tmp_path, "prompted"), cluster_size=4)
+    options: dict[str, Any] = {"cluster_size": 4, "aspects_with_summaries": False}
+    built = build(text, models, set=write_set(tmp_path, "prompted"), **options)
     by_aspect = summaries(built)
     assert sum(map(len, by_aspect.values())) == models.meter.usage()["summaries"].calls
     assert all(written.startswith("<passages>") for written in by_aspect["places"])
     # As many as without it: it takes the place of the built-in calls.
     file = tmp_path / "plain.toml"
     file.write_text(SET.replace('summariser = "SUMMARISER"\n', ""), encoding="utf-8")
-    build(text, plain, set=str(file), cluster_size=4)
+    build(text, plain, set=str(file), **options)
     assert plain.meter.usage()["summaries"].calls == models.meter.usage()["summaries"].calls
 
 

@@ -133,7 +133,7 @@ def test_a_mode_tells_whom_it_went_through(name: str) -> None:
     with Fabula(mode=name, top_k=9) as fabula:
         fabula.retrieve(QUESTION, document="Mill", path=steps)
         nodes = read_walked(steps)
-        records = fabula.store.read(
+        records = fabula.open_store().read(
             read_statement("entities/find_records"), Filters(fabula.name), nodes=nodes
         )
     assert "Boris" in {row["name"] for row in records if row["kind"] == "entity"}
@@ -307,18 +307,20 @@ def test_the_command_line_explains_the_way() -> None:
 def test_the_network_is_read_again_once_it_has_changed() -> None:
     with Fabula(mode="hippo") as fabula:
         before = fabula.retrieve("What did Clara do?", document="Other")
-        made: list[str] | None = fabula.store.cached(
+        made: list[str] | None = fabula.open_store().cached(
             "network", fabula.name, "", ("text", NAME), list
         )
-        assert fabula.store.cached("network", fabula.name, "", ("text", NAME), list) is made
+        assert fabula.open_store().cached("network", fabula.name, "", ("text", NAME), list) is made
         grown = {name: CAST[name] for name in ("Anna", "Boris")}
         grown["Clara"] = ("person", {"Clara": "I"}, "Clara visits.")
         put_cast(fabula, "Other", grown, {})
-        assert fabula.store.cached("network", fabula.name, "", ("text", NAME), list) is not made
+        assert (
+            fabula.open_store().cached("network", fabula.name, "", ("text", NAME), list) is not made
+        )
         steps = Steps()
         after = fabula.retrieve("What did Clara do?", document="Other", path=steps)
         assert "from Clara" in str([step.note for step in steps.root.steps[0].steps])
-        fabula.store.drop([Owner(fabula.name, NAME, fabula.document("Other").id)])
+        fabula.open_store().drop([Owner(fabula.name, NAME, fabula.document("Other").id)])
         with pytest.raises(NotFound, match="Other does not have"):
             fabula.retrieve("What did Clara do?", document="Other")
         put_cast(fabula, "Other", {"Anna": CAST["Anna"], "Boris": CAST["Boris"]}, {})
@@ -342,7 +344,7 @@ def test_a_fact_about_one_entity_alone_is_a_fact() -> None:
         fabula.ingest(write(Path(), "mill", STORY))
         put_cast(fabula, "Mill", CAST, {}, {("Anna", "Boris"): ("I", "Anna loves Boris")})
         tie = "MATCH (:Triple {collection: 'facts'})-[end:OBJECT]->() DELETE end"
-        cypher(fabula.store, tie)
+        cypher(fabula.open_store(), tie)
         steps = Steps()
         fabula.retrieve(QUESTION, path=steps)
         [note] = [step.note for step in steps.root.steps[0].steps if step.name == "network"]

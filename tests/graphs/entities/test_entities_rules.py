@@ -62,6 +62,7 @@ def types(text: str, language: str = "en") -> dict[str, str]:
             {"Judge Straight": 1, "Mrs. Long": 1},
         ),
         ("In March he saw Miss March.", {"Miss March": 1}),
+        ("At last, in book VI, and in book XVI he met Anna.", {"Anna": 1}),
         ("", {}),
     ],
 )

@@ -62,7 +62,7 @@ def fabula(settings: Settings, address: Address) -> Iterator[Fabula]:
 
 @pytest.fixture(scope="module")
 def chunks(fabula: Fabula) -> list[dict[str, Any]]:
-    return fabula.store.find_chunks(fabula.document("The Mill"), 0, 10**9)
+    return fabula.open_store().find_chunks(fabula.document("The Mill"), 0, 10**9)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import messages
 from .batches import Batches
@@ -49,6 +50,8 @@ class Endpoint:
     raw: Callable[[int, dict[str, Any]], Iterable[bytes | float] | None] = lambda *_: None
     """What the call of this number and body is answered with instead: all that goes over the
     connection, and seconds to pause in between."""
+    embed: Callable[[str, int], NDArray[np.float32]] = vector
+    """Makes the vector of a text, of so many dimensions."""
     most_at_once: int = 1_000_000
     held_from: int | None = None
     """The number of the first call that waits, as all after it do, until `release` is called.
@@ -367,7 +370,8 @@ class _Handler(BaseHTTPRequestHandler):
         texts = body["input"][1:] if fault == "missing_row" else body["input"]
         data = []
         for index, text in enumerate(texts):
-            row = vector(text, self.server.endpoint.dimensions) * np.float32(3)
+            endpoint = self.server.endpoint
+            row = endpoint.embed(text, endpoint.dimensions) * np.float32(3)
             row = {"zero": row * 0, "nan": row * np.float32("nan")}.get(fault or "", row)
             packed = body.get("encoding_format") == "base64"
             shown = (

@@ -310,13 +310,14 @@ class AgentRun:
             return self._filters
         wanted = fold(title)
         entries = self._tools.store.documents(self._filters.collection)
+        entries = (entry for entry in entries if self._filters.let_through(entry.id))
         named = [entry for entry in entries if wanted in (fold(entry.title), fold(entry.id))]
         if len(named) != 1:
             raise NotFound(
                 f"There is no document {quote_name(title)}: leave `document` out, or name one as "
                 "the passages do."
             )
-        return replace(self._filters, document=named[0].id)
+        return replace(self._filters, document=named[0].id, documents=())
 
     # The tools
 
@@ -335,7 +336,7 @@ class AgentRun:
         return offered
 
     def _is_built(self, graph: str) -> bool:
-        whole = Filters(self._filters.collection, self._filters.document)
+        whole = self._filters.open
         return self._tools.cached(f"{graph} is built", whole, (graph,), lambda: True) is not None
 
     def _read_passage(
@@ -526,7 +527,7 @@ def _read_arguments(call: ToolCall, tool: ReadingTool) -> ToolArguments:
 def _passes(hit: Hit, filters: Filters) -> bool:
     """Whether the filters let a hit through, whatever the tool did about them."""
     return (
-        (not filters.document or hit.document == filters.document)
+        filters.let_through(hit.document)
         and (not filters.kinds or hit.kind in filters.kinds)
         and (not filters.aspects or hit.aspect in filters.aspects)
         and filters.lowest <= hit.level <= filters.highest

@@ -78,6 +78,8 @@ def import_(
                 else ""
             )
         )
+        for remark in imported.remarks:
+            echo(remark)
         _build(settings, fabula, entry.id, later=later)
 
 

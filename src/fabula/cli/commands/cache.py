@@ -10,6 +10,7 @@ from fabula.cli.shared.help import Group
 from fabula.cli.shared.options import settings_flags
 from fabula.config.settings import Settings
 from fabula.errors import FabulaError
+from fabula.models.batch_store import BatchStore
 from fabula.models.cache import CacheInfo, ResponseCache
 from fabula.text.nouns import count_noun
 
@@ -66,6 +67,31 @@ def clear(settings: Settings, yes: bool, older_than: int | None) -> None:
     except OSError as error:
         raise FabulaError(f"{info.path} can't be deleted ({error}): delete it by hand.") from error
     click.echo(f"{_describe(info)} deleted.")
+
+
+@command.command(examples=("cache trim", "cache trim --to 0.5"))
+@click.option("--yes", is_flag=True, help="do not ask for confirmation")
+@click.option("--to", type=click.FloatRange(min=0), metavar="GB", help="size [cache_max_gb]")
+@INFO_FLAGS
+def trim(settings: Settings, yes: bool, to: float | None) -> None:
+    """Delete the oldest of what is cached until the rest fits into a size.
+
+    Embeddings go first, then replies, as they cost more. Damaged files that were set aside go too,
+    and what batches left more than 90 days ago; batches that are under way stay.
+    """
+    size = settings.cache_max_gb if to is None else to
+    with closing(ResponseCache(settings.cache_folder)) as cache:
+        before = cache.info()
+        if not yes and before.bytes > size * 1e9:
+            click.confirm(
+                f"Delete the oldest of {_describe(before)} down to {size:g} GB?", abort=True
+            )
+        rows = cache.trim(size * 1e9)
+        left = cache.info()
+    with closing(BatchStore(settings.cache_folder)) as batches:
+        batches.sweep()
+        batches.shrink()
+    click.echo(f"{rows:,} replies and embeddings deleted; {_describe(left)} are left.")
 
 
 def _describe(info: CacheInfo) -> str:

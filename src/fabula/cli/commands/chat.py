@@ -18,7 +18,7 @@ from fabula.cli.commands.read import show
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import LastAnswer, keep_answer
 from fabula.cli.shared.opening import open_for_reading
-from fabula.cli.shared.options import ASKING, GRAPH, settings_flags, until_flag
+from fabula.cli.shared.options import ASKING, GRAPH, settings_flags, until_flag, where_flag
 from fabula.cli.shared.screen import echo, notice_offline
 from fabula.config.settings import Settings
 from fabula.errors import FabulaError, NotFound, did_you_mean
@@ -62,9 +62,10 @@ Type a question. It may refer to earlier ones: "And what did he do then?"
 @click.option(
     "--document", default="", metavar="NAME", help="only this document: id, title or file"
 )
+@where_flag
 @until_flag
 @settings_flags(*GRAPH, *ASKING, "history_tokens")
-def command(document: str, until: str, settings: Settings) -> None:
+def command(document: str, where: str, until: str, settings: Settings) -> None:
     """Ask a collection a series of questions.
 
     Answers have citations, as those of `fabula query`. If a question refers to earlier ones, the
@@ -72,7 +73,7 @@ def command(document: str, until: str, settings: Settings) -> None:
     """
     notice_offline(settings)
     with open_for_reading(settings) as collection:
-        chat = ChatSession(collection)
+        chat = ChatSession(collection, where)
         if document:
             chat.choose_document(document)
         if until:
@@ -84,13 +85,13 @@ def command(document: str, until: str, settings: Settings) -> None:
 class ChatSession:
     """A conversation in the terminal: reads lines, prints answers and runs commands."""
 
-    def __init__(self, collection: Collection) -> None:
+    def __init__(self, collection: Collection, where: str = "") -> None:
         from fabula.library.catalogue import empty_collection_error
 
-        if not (documents := collection.store.count(collection.name)[0]):
+        if not (documents := collection.open_store().count(collection.name)[0]):
             raise empty_collection_error(collection.name)
         self._collection = collection
-        self._conversation = collection.chat()
+        self._conversation = collection.chat(**{"where": where} if where else {})
         self._last: LastAnswer | None = None
         self._saved: Path | None = None
         self._commands: dict[str, Callable[[str], None]] = {

@@ -18,7 +18,7 @@ from fabula.config.settings import Settings
 from fabula.graph.explore import COLLECTION, AnalystQuery, parse_query, read_query, shipped_query
 from fabula.models.clean import clean_output
 from fabula.operations.kit import find_operation, make_table
-from fabula.operations.queries import QueryResult
+from fabula.operations.queries import EVERYTHING, QueryResult
 
 SUFFIXES = (".cypher", ".cql", ".txt")
 FLAGS = tuple(name for name in GRAPH if name != "preset")
@@ -107,13 +107,17 @@ def command(
     from fabula.store.user_query import run_user_query
 
     limits: dict[str, Any] = {"write": write, "timeout_seconds": seconds or None}
+    reach = EVERYTHING
     if uses_settings:
         with open_for_reading(settings) as fabula:
             table = fabula.run_query(query, values, **limits)
+            reach = f"collection {fabula.name}"
     else:
         with open_collection(settings) as fabula:
-            table = run_user_query(fabula.store, query.statement, query.fill(values), **limits)
-    _print(QueryResult.of(table, query), as_json, as_csv)
+            table = run_user_query(
+                fabula.open_store(), query.statement, query.fill(values), **limits
+            )
+    _print(QueryResult.of(table, query, reach), as_json, as_csv)
     if not table.rows and query.no_rows:
         echo(query.no_rows, err=True)
     if table.changes:

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO, Unpack
 
 import click
 
 from fabula.cli.shared.building import BUILD_FLAGS, BuildFlags, run_build, work_flags
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.options import BUILDING, GRAPH, settings_flags
-from fabula.cli.shared.screen import notice_offline
+from fabula.cli.shared.screen import echo, notice_offline
 from fabula.config.settings import Settings
+from fabula.errors import LoadError
+from fabula.text.metadata import GivenMetadata, read_assignments, read_table
 
 if TYPE_CHECKING:
     from fabula.build.options import BuildOptions
     from fabula.build.outcome import Outcome
     from fabula.library.collection import Collection
+
+MAX_NAMED = 5
+"""Rows of a table that are named because they are of no document."""
 
 
 @click.command(
@@ -26,39 +33,79 @@ if TYPE_CHECKING:
         "ingest book.epub",
         "ingest novels/ --dry-run",
         "ingest novels/ --max-calls 5000",
+        "ingest scenes/ --as-one",
         "ingest - --name tale.md < tale.md",
         "ingest novels/ --workers 4",
+        "ingest novels/ --meta genre=gothic --meta-csv corpus.csv",
     ),
 )
 @click.argument("paths", nargs=-1, required=True, type=click.Path())
 @click.option("--rebuild", is_flag=True, help="build all anew, as the first time")
 @click.option("--name", default="", help="file name for standard input, for example tale.md")
+@click.option(
+    "--meta", multiple=True, metavar="NAME=VALUE", help="a field of all documents; may be repeated"
+)
+@click.option(
+    "--meta-csv",
+    type=click.File(encoding="utf-8-sig"),
+    help="a table of fields, with a row for each document, by its file or title",
+)
+@click.option(
+    "--as-one",
+    is_flag=True,
+    help="one document of all files of a folder, as its chapters or scenes",
+)
 @work_flags(*BUILD_FLAGS)
 @settings_flags(*GRAPH, *BUILDING)
 def command(
-    paths: tuple[str, ...], rebuild: bool, name: str, flags: BuildFlags, settings: Settings
+    paths: tuple[str, ...],
+    rebuild: bool,
+    name: str,
+    meta: tuple[str, ...],
+    meta_csv: TextIO | None,
+    as_one: bool,
+    flags: BuildFlags,
+    settings: Settings,
 ) -> None:
     """Build graphs of PATHS: files, folders, zip archives, an https address, or - for standard
     input.
 
-    Fabula reads text, Markdown, HTML, EPUB, PDF, DOCX, ODT, RTF, FB2 and TEI. Other files in a
-    folder are listed and skipped.
+    Fabula reads text, Markdown, HTML, EPUB, PDF, DOCX, ODT, RTF, FB2, TEI, screenplays (Fountain,
+    Final Draft), subtitles (SRT, WebVTT, TTML) and transcripts. Other files in a folder are listed
+    and skipped.
+
+    --meta and --meta-csv add metadata, by which questions are restricted (`fabula query --where`).
+    They need no new build, so that a file may be given again with others.
 
     Documents that have not changed stay as they are; a changed file replaces its old version, and
     the model is asked only about what changed. A file that can't be read is reported, and the
     others continue; the exit code is then 1.
 
     A document is added without its gaps, the pieces that the model did not provide, if they are
-    few. The next ingest of the file asks for them again; `fabula retry` does so for all documents.
+    few. The next ingest of the file asks for them again; `fabula renew` does so for all documents.
 
     With --batch, models are asked by batches, at half the price, which may take up to a day each.
     The command ends with exit code 75 while documents wait; run it again, or let it --wait.
     """
+    from fabula.load import find
+    from fabula.load.folders import describe_parts
+
     notice_offline(settings)
+    for path in map(Path, () if as_one else paths):
+        # A folder that can't be searched is reported as a document that has failed.
+        with suppress(LoadError):
+            if path.is_dir() and (hint := describe_parts(path, find([path]).files)):
+                echo(hint, err=True)
+    given = GivenMetadata(read_assignments(meta), read_table(meta_csv.read()) if meta_csv else {})
 
     def ingest(collection: Collection, /, **options: Unpack[BuildOptions]) -> Sequence[Outcome]:
-        options["rebuild"] = rebuild
-        return collection.ingest(*paths, name=name, **options)
+        options |= {"rebuild": rebuild, "metadata": given}
+        outcomes = collection.ingest(*paths, name=name, as_one=as_one, **options)
+        used = {given.find_row(each.source, each.title) for each in outcomes}
+        if unused := sorted(given.rows.keys() - used):
+            names = ", ".join(unused[:MAX_NAMED])
+            echo(f"No file or title fits {len(unused)} rows of --meta-csv: {names}.", err=True)
+        return outcomes
 
     # Standard input can be read only once, an address is not fetched twice, and the settings of a
     # published baseline are fixed.

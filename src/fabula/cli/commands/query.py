@@ -15,7 +15,7 @@ import click
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import keep_answer, keep_question
 from fabula.cli.shared.opening import choose_collection, open_app
-from fabula.cli.shared.options import ASKING, GRAPH, settings_flags, until_flag
+from fabula.cli.shared.options import ASKING, GRAPH, settings_flags, until_flag, where_flag
 from fabula.cli.shared.screen import echo, notice_offline, print_json
 from fabula.config.settings import Settings
 from fabula.errors import NotFound, SettingsError
@@ -56,8 +56,12 @@ MAX_QUOTED = 300
 )
 @click.argument("words", nargs=-1, required=True, metavar="QUESTION")
 @click.option(
-    "--document", default="", metavar="NAME", help="only this document: id, title or file"
+    "--document",
+    multiple=True,
+    metavar="NAME",
+    help="only this document: id, title or file; may be repeated",
 )
+@where_flag
 @click.option(
     "--aspect",
     "aspects",
@@ -211,10 +215,10 @@ def _print_markdown(answer: Answer, app: App, collection: Collection) -> None:
 
 def _notice_place(query: Query, collection: Collection) -> None:
     """Say what was understood by the place up to which the reader has read."""
-    if volumes := collection.read_volumes(query.until, query.document):
+    if volumes := collection.read_volumes(query.until, query.only_document):
         echo(f"Only what is read is used: {volumes}.", err=True)
     elif query.until:
-        place = collection.reading_place(query.until, query.document)
+        place = collection.reading_place(query.until, query.only_document)
         echo(f"Only what is read {place} of {place.document.title} is used.", err=True)
 
 

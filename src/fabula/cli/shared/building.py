@@ -134,6 +134,8 @@ def make_work_command(operation: Operation) -> click.Command:
             with open_collection(settings) as collection:
                 for outcome in work(collection, dry=True):
                     click.confirm(f"Remove {describe_subject(outcome)}?", abort=True, err=True)
+        if operation.confirms_cost and not (yes or flags.dry_run or flags.as_json):
+            _confirm_cost(settings, work)
         # Only documents that are named identify a collection that is not.
         opener = open_for_reading if values.get("documents") else open_collection
         run_build(settings, work, flags, opener=opener, nothing="Nothing to do")
@@ -143,12 +145,23 @@ def make_work_command(operation: Operation) -> click.Command:
     names = WRITING if asks_models else () if operation.has_confirmation else EMBEDDING
     command = work_flags(*(BUILD_FLAGS if asks_models else SHOW_FLAGS))(run)
     command = settings_flags(*GRAPH, *names)(command)
-    if operation.has_confirmation:
+    if operation.has_confirmation or operation.confirms_cost:
         command = click.option("--yes", is_flag=True, help="do not ask for confirmation")(command)
     for parameter in reversed(typed):
         command = make_option(operation, parameter)(command)
     about, examples = operation.description, operation.examples
     return click.command(operation.command, cls=Command, help=about, examples=examples)(command)
+
+
+def _confirm_cost(settings: Settings, work: BuildFunction) -> None:
+    """Show what would be done and cost, and ask whether to do it if models would be called."""
+    from fabula.cli.shared.estimate import show_estimate
+
+    with open_collection(settings) as collection:
+        expected = work(collection, dry=True)
+    if sum((outcome.usage.calls for outcome in expected), 0):
+        show_estimate(expected, settings)
+        click.confirm("Go on?", abort=True, err=True)
 
 
 def run_build(
@@ -209,7 +222,7 @@ def _show_build(settings: Settings, build: BuildFunction, opener: Opener) -> Seq
             outcomes = build(collection, listener=listener)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_continue(listener.so_far(), settings)) from None
-    show_skipped([outcome.source for outcome in outcomes if outcome.status == "skipped"])
+    show_skipped(outcomes)
     return outcomes
 
 

@@ -56,7 +56,7 @@ def show_estimate(
         )
         echo(f"{PurePath(outcome.source).name}: {WOULD[outcome.status]}{chunks}")
         show_reading(outcome)
-    show_skipped([outcome.source for outcome in outcomes if outcome.status == "skipped"])
+    show_skipped(outcomes)
     steps = sum_usage(outcome.steps for outcome in outcomes)
     if steps:
         _show_steps(steps, settings)

@@ -94,7 +94,7 @@ def _keys(settings: Settings) -> DoctorCheck:
 
 def _neo4j(collection: Collection) -> Generator[DoctorCheck, None, Store | None]:
     try:
-        store, settings = collection.store, collection.settings
+        store, settings = collection.open_store(), collection.settings
         where = settings.neo4j_uri or f"Fabula's own, in {settings.home}"
         yield DoctorCheck("Neo4j", True, f"{store.version()}, {where}")
     except FabulaError as error:
@@ -110,7 +110,7 @@ def _choose_collection(
         chosen = choose()
         if chosen.name == collection.name:
             return store, collection
-        store = chosen.store
+        store = chosen.open_store()
     except FabulaError as error:
         yield DoctorCheck("collection", False, str(error))
         return store, collection

@@ -178,7 +178,7 @@ def keep_question(query: Query, answer: Answer, collection: Collection, across: 
         question=clean_text(query.question)[:MAX_KEPT_CHARACTERS],
         answer=clean_text(answer.text)[:MAX_KEPT_CHARACTERS],
         mode=query.mode,
-        document=query.document,
+        document=query.only_document,
         until=query.until,
         across=across,
     )

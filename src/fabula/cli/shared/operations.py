@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
 
 SUFFIXES = (".csv", ".json")
-BOM = "\ufeff"
-"""The byte order mark, by which Excel knows that a CSV file is UTF-8."""
 
 
 def make_commands(group: str) -> list[click.Command]:
@@ -85,7 +83,7 @@ def make_command(operation: Operation, kind: type[Command] = Command, **more: An
             collection, results = _run(operation, app, values)
             first = int(values.get("first", 0))
             form = ".json" if as_json else ".csv" if as_csv else suffix
-            _print_results(operation, results, form, out, first, BOM if bom else "")
+            _print_results(operation, results, form, out, first, bom=bom)
             for result in results:
                 _say_what_is_left(result, make_table(result), first)
                 if operation.starts_job and collection:
@@ -281,11 +279,17 @@ def _keep_places(
 
 
 def _print_results(
-    operation: Operation, results: Sequence[Any], form: str, out: Path | None, first: int, mark: str
+    operation: Operation,
+    results: Sequence[Any],
+    form: str,
+    out: Path | None,
+    first: int,
+    *,
+    bom: bool,
 ) -> None:
     """Print results, or write them to a file, as JSON, as CSV or, without a form, for people.
 
-    CSV begins with `mark`.
+    With `bom`, CSV begins with the mark that Excel needs.
     """
     if form == ".json":
         found = [operation.to_json(result) for result in results]
@@ -294,7 +298,8 @@ def _print_results(
     elif form == ".svg":
         _write("".join(result.to_svg() for result in results), out)
     elif form:
-        _write(mark + "".join(map(operation.to_csv, results)), out)
+        texts = (operation.to_csv(each, bom=bom and not n) for n, each in enumerate(results))
+        _write("".join(texts), out)
     else:
         for result in results:
             _show(operation, result, first)

@@ -110,6 +110,13 @@ HOME = tuple(name for name in GRAPH if name not in ("preset", "collection"))
 """The settings of commands that are about no single collection."""
 HOME_FLAGS = settings_flags(*HOME)
 
+where_flag = click.option(
+    "--where",
+    default="",
+    metavar="CONDITION",
+    help="only documents whose metadata fulfil it, as 'year < 1850 and genre = gothic'",
+)
+"""The flag of commands that ask questions."""
 until_flag = click.option("--until", default="", metavar="PLACE", help=HIDES_UNREAD)
 """The flag of commands that show a reader only what was read."""
 

@@ -26,7 +26,7 @@ from fabula.text.nouns import count_noun
 if TYPE_CHECKING:
     from fabula.build.outcome import Outcome
 
-RETRY_COMMAND = "`fabula retry`"
+RETRY_COMMAND = "`fabula renew`"
 """The command that fills gaps."""
 INDENT = " " * 11
 """What stands before more lines on an outcome."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,9 @@ from fabula.config.settings import Settings
 from fabula.graph import Gap
 from fabula.models.clean import clean_output, escape_json
 from fabula.text.nouns import count_noun
+
+if TYPE_CHECKING:
+    from fabula.build.outcome import Outcome
 
 MAX_LISTED = 10
 """How many files a line lists."""
@@ -56,8 +59,13 @@ def describe_gaps(gaps: Sequence[Gap]) -> str:
     return f"{count_noun(len(gaps), 'gap')}, {by_step}, as {gaps[0].why.rstrip('.')}"
 
 
-def show_skipped(names: Sequence[str]) -> None:
-    """Print which files have no reader: how many, of which kinds, and the first names."""
+def show_skipped(outcomes: Iterable[Outcome]) -> None:
+    """Print which files were skipped: each with a reason, and how many have no reader."""
+    skipped = [outcome for outcome in outcomes if outcome.status == "skipped"]
+    for outcome in skipped:
+        for why in outcome.notes:
+            echo(f"skipped    {outcome.source} {why}")
+    names = [outcome.source for outcome in skipped if not outcome.notes]
     if not names:
         return
     kinds = Counter(PurePath(name).suffix.lower() or "without a suffix" for name in names)

@@ -78,7 +78,7 @@ class Options(BaseModel):
         description="number of chunks whose details one call asks for; 1 as in the original method",
     )
     aspects_with_summaries: bool = Field(
-        False,
+        True,
         description="one call names a cluster's aspects and writes their summaries, where one "
         "model does both",
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from fabula.graphs.aspects.cluster import ClusterOptions
 from fabula.graphs.aspects.repair import repair
@@ -45,9 +47,12 @@ class PreviousAspects:
                 self._aspects[members].add(cluster.aspect)
         self.assigned = frozenset(stored.assigned)
         """The names of the aspects that had to be assigned to a cluster."""
-        current = {chunk.id for chunk in chunks}
-        removed = len(self._chunks.keys() - current)
-        added = len(current - self._chunks.keys())
+        kept = [number for number, chunk in enumerate(chunks) if chunk.id in self._chunks]
+        end = kept[-1] + 1 if kept else len(chunks)
+        self._old_end = chunks[end].start if end < len(chunks) else math.inf
+        """Where the text begins that a document was continued with; its chunks are all new."""
+        removed = len(self._chunks.keys() - {chunk.id for chunk in chunks})
+        added = end - len(kept)
         changed = stored.changed + max(removed, added)
         self._keeps_clusters = bool(stored.chunks) and changed <= MAX_CHANGED * len(chunks)
         self.changed = changed if self._keeps_clusters else 0
@@ -87,7 +92,9 @@ class PreviousAspects:
         """Return the clusters of nodes that a level of summaries is made from.
 
         The previous clusters are repaired if only few chunks have changed; otherwise `divide` makes
-        new ones.
+        new ones. Text after the old end is no change: its passages become clusters of their own
+        once there are enough for one. Fewer chunks join the clusters that they fit, and fewer
+        summaries wait for those of later text, so that each is merged once as a serial grows.
 
         Args:
             aspect: The tree's aspect; '' on level 1, whose clusters all aspects share.
@@ -114,4 +121,20 @@ class PreviousAspects:
             for cluster in self._clusters
             if cluster.level == level and (level == 1 or cluster.aspect == aspect)
         }
-        return repair(list(previous.values()), previous_nodes, nodes, options, divide)
+        mend = partial(repair, [*previous.values()], previous_nodes, options=options, divide=divide)
+        new = [node for node in nodes if node.start >= self._old_end]
+        if not new:
+            return mend(nodes)
+        if level > 1:
+            unmerged = set(previous_nodes).difference(*previous)
+            new += [node for node in nodes if node.id in unmerged]
+        own = divide(sorted(new, key=_place)) if len(new) >= options.size else []
+        if level == 1 and not own:
+            return mend(nodes)
+        apart = {node.id for node in new}
+        old = [node for node in nodes if node.id not in apart]
+        return [*(mend(old) if previous else ()), *own]
+
+
+def _place(node: TreeNode) -> tuple[int, int]:
+    return node.start, node.end

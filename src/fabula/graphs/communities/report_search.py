@@ -89,8 +89,8 @@ def read_reports(filters: Filters, tools: Tools) -> tuple[StoredReport, ...]:
     """
     with tools.trace.step("reports") as step:
         graph_name, whole = "communities", filters.open
-        if tools.options.scope == "collection" and filters.document:
-            step.note = "of the one document that is asked; "
+        if tools.options.scope == "collection" and filters.is_part:
+            step.note = "of the documents that are asked; "
         elif tools.options.scope == "collection":
             graph_name = COLLECTION_GRAPH
         cached = tools.cached(
@@ -239,7 +239,7 @@ def rank_by_cosine(
         tools: The tools of the mode, whose option `scope` says which reports are meant.
         limit: How many are needed. There may be more, and fewer if many others are nearer.
     """
-    is_own = tools.options.scope == "collection" and not filters.document
+    is_own = tools.options.scope == "collection" and not filters.is_part
     limit = max(2 * limit, MIN_NEAREST)
     rows = tools.find_rows(
         read_statement("communities/find_nearest_reports"),

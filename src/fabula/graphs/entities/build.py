@@ -86,7 +86,7 @@ def build(
         question = ask_entities(types, options.gleanings, placeholders, demonstrations, purpose)
         replies.extracted = yield from calls.ask_windows(question, cut, EXTRACT_PRIORITY)
         extraction, replies.retyped = extract(replies.extracted, types, text.document.language)
-    speeches = read_speeches(text.chunks)
+    speeches = read_speeches(text.chunks, text.document.locators)
     extraction = add_speakers(extraction, speeches, text.chunks, text.document.language)
     decisions = tell_speakers_apart(decisions, speeches, text.chunks)
     resolved = resolve_mentions(

@@ -37,7 +37,7 @@ def find(text: BuildText, part: Part) -> Findings:
         for type in (SOURCE, TARGET)
     }
     speeches: dict[str, list[int]] = defaultdict(list)
-    for speech in read_speeches(text.chunks):
+    for speech in read_speeches(text.chunks, text.document.locators):
         for speaker in speech.speakers:
             if speaker.start in entity_at:
                 speeches[entity_at[speaker.start]].append(speech.start)

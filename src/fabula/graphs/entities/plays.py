@@ -1,13 +1,15 @@
 """The speakers of a play: who they are, that they are not each other, and who shares a scene.
 
-A play prints the name of who speaks in capitals above each speech. So its persons are certain, as
-are the scenes that they speak in: what DraCor (Fischer et al. 2019) makes networks of.
+A play prints the name of who speaks above each speech: in capitals, or on a line that the file
+marks, as TEI, screenplays and transcripts do. So its persons are certain, as are the scenes that
+they speak in: what DraCor (Fischer et al. 2019) makes networks of.
 """
 
 from __future__ import annotations
 
 import functools
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +23,7 @@ from fabula.graphs.entities.values import Extraction, Mention, RelationMention
 from fabula.graphs.entities.words import all_words
 from fabula.text.document import Chunk
 from fabula.text.heading_words import heading_words
+from fabula.text.locator import Locator
 from fabula.text.sentences import spans
 from fabula.text.speakers import is_speaker
 
@@ -87,8 +90,49 @@ class Speech:
     also: str = ""
 
 
-def read_speeches(chunks: Sequence[Chunk]) -> list[Speech]:
-    """Return the speeches of a play in text order; none where the text is no play."""
+def read_speeches(chunks: Sequence[Chunk], locators: Sequence[Locator] = ()) -> list[Speech]:
+    """Return the speeches of a play in text order; none where the text is no play.
+
+    Args:
+        chunks: All chunks of the text.
+        locators: Those of the document; if there are speakers among them, no others are looked for.
+    """
+    scenes = _scenes(chunks)
+    spoken = _stated_labels(chunks, locators) or _guess_labels(chunks, scenes)
+    if not spoken:
+        return []
+    known = {name for _, _, line in spoken if len(_parts(name := _bare(line))) == 1}
+    speeches = [
+        Speech(row, start, tuple(_speakers(line, start, known))) for row, start, line in spoken
+    ]
+    # "A, B" is one person, unless A and B speak by turns elsewhere.
+    by_turns = _by_turns([speech for speech in speeches if len(speech.speakers) == 1], scenes)
+    return [
+        replace(speech, speakers=speech.speakers[:1], also=_bare(line))
+        if len(speech.speakers) == 2
+        and "," in line
+        and frozenset(speaker.name for speaker in speech.speakers) not in by_turns
+        else speech
+        for speech, (_, _, line) in zip(speeches, spoken, strict=True)
+    ]
+
+
+def _stated_labels(
+    chunks: Sequence[Chunk], locators: Sequence[Locator]
+) -> list[tuple[int, int, str]]:
+    """The row of the chunk, the place and the line of each name that the file marks."""
+    ends = [chunk.end for chunk in chunks]
+    labels: list[tuple[int, int, str]] = []
+    for place in (each.start for each in locators if each.kind == "speaker"):
+        row = bisect_right(ends, place)
+        line = chunks[row].text[place - chunks[row].start :].partition("\n")[0]
+        if _bare(line):
+            labels.append((row, place, line))
+    return labels
+
+
+def _guess_labels(chunks: Sequence[Chunk], scenes: Sequence[int]) -> list[tuple[int, int, str]]:
+    """The same of lines in capitals above speeches, where these are most of a text."""
     labels: list[tuple[int, int, str]] = []
     paragraphs = 0
     for row, chunk in enumerate(chunks):
@@ -105,7 +149,6 @@ def read_speeches(chunks: Sequence[Chunk]) -> list[Speech]:
         return []
     # The lines of a title page and of a cast are in capitals, too: a play begins with the scene in
     # which two speeches follow each other of people who speak often.
-    scenes = _scenes(chunks)
     begins = next(
         (
             scenes[row]
@@ -114,21 +157,7 @@ def read_speeches(chunks: Sequence[Chunk]) -> list[Speech]:
         ),
         len(chunks),
     )
-    spoken = [label for label in labels if label[0] >= begins]
-    known = {name for _, _, line in spoken if len(_parts(name := _bare(line))) == 1}
-    speeches = [
-        Speech(row, start, tuple(_speakers(line, start, known))) for row, start, line in spoken
-    ]
-    # "A, B" is one person, unless A and B speak by turns elsewhere.
-    by_turns = _by_turns([speech for speech in speeches if len(speech.speakers) == 1], scenes)
-    return [
-        replace(speech, speakers=speech.speakers[:1], also=_bare(line))
-        if len(speech.speakers) == 2
-        and "," in line
-        and frozenset(speaker.name for speaker in speech.speakers) not in by_turns
-        else speech
-        for speech, (_, _, line) in zip(speeches, spoken, strict=True)
-    ]
+    return [label for label in labels if label[0] >= begins]
 
 
 def add_speakers(

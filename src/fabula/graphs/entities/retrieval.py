@@ -87,7 +87,7 @@ def _read(filters: Filters, tools: Tools) -> Network:
         links.get("relation", none),
         facts,
         languages[0][0] if languages else "",
-        {} if filters.document else _read_identities(filters, tools),
+        {} if filters.is_part else _read_identities(filters, tools),
     )
     without = sum(
         stated.isdisjoint(row["chunks"]) and not related.isdisjoint(row["chunks"]) for row in texts

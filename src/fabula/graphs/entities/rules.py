@@ -53,6 +53,8 @@ _MISTER = frozenset(("mr",))
 """Titles of men that stand before family names alone; other titles of men are also words: count."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+_NUMERAL = re.compile(r"(?=..)(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})")
+"""The number of a chapter, as XVI, which is no name of its own."""
 _BEFORE_A_LINE = "\"'“”„«—– \t_"
 _SPACE = re.compile(r"[ \t]*\n?[ \t]*")
 _INSIDE = re.compile(r"[,;]?(?:[ \t]+|[ \t]*\n[ \t]*)")
@@ -142,7 +144,7 @@ def extract_entities(chunks: Sequence[Chunk], language: str) -> Extraction:
     for row, (chunk, of_chunk) in enumerate(zip(chunks, runs, strict=True)):
         by_name: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         for run in of_chunk:
-            if name_key(run.form) in real_names:
+            if name_key(run.form) in real_names and not _NUMERAL.fullmatch(run.form):
                 name = _with_article(run.form, uses[name_key(run.form)])
                 by_name[name][run.form].append(run.start)
         places = {}

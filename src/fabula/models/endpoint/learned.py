@@ -44,6 +44,7 @@ class ModelBehaviour:
     Attributes:
         parameters: The parameters that it is known to accept.
         batch: The most texts that it takes in a call; None if that was not learned.
+        batch_lines: The most calls of a batch file that it takes; None if that was not learned.
         holds_streams: Whether its thoughts begin without a tag, so that streams are held back.
         is_probed: Whether a first call has shown what it accepts, so that batches can be sent.
         is_guessed: Whether a failing server led to the parameters. They may be wrong: from then on
@@ -59,6 +60,7 @@ class ModelBehaviour:
 
     parameters: Parameters = field(default_factory=Parameters)
     batch: int | None = None
+    batch_lines: int | None = None
     holds_streams: bool = False
     is_probed: bool = False
     is_guessed: bool = False
@@ -99,6 +101,7 @@ class LearnedBehaviour:
                         known.parameters = Parameters(**row["parameters"])
                         known.batch, known.holds_streams = row["batch"], row["holds_streams"]
                         known.is_probed = row["is_probed"]
+                        known.batch_lines = row["batch_lines"]
             return self._models[model]
 
     def _save(self, model: str) -> None:
@@ -110,6 +113,7 @@ class LearnedBehaviour:
             "at": time.time(),
             "parameters": asdict(known.parameters),
             "batch": known.batch,
+            "batch_lines": known.batch_lines,
             "holds_streams": known.holds_streams,
             "is_probed": known.is_probed,
         }
@@ -165,6 +169,11 @@ class LearnedBehaviour:
             known.batch = batch
         self._save(model)
         LOG.info("Calls for embeddings to %s have at most %d texts: it refuses more.", model, batch)
+
+    def limit_lines(self, model: str, lines: int | None) -> None:
+        """Remember how many calls a batch file of a model may have at most; None: any number."""
+        self.of(model).batch_lines = lines
+        self._save(model)
 
     def hold_streams(self, model: str) -> None:
         """Remember that a model's thoughts may begin without a tag."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 from anyio import to_thread
 from fastapi import APIRouter, Query, Request
@@ -24,6 +25,9 @@ from fabula.service.http.parameters import Key
 from fabula.service.http.route_rules import declare
 from fabula.service.state import ServiceState
 
+if TYPE_CHECKING:
+    from fabula.library.collection import Collection
+
 router = APIRouter(tags=["documents"])
 GRAPHS = (
     "the graphs to build of each document, such as 'aspects,entities', or one by one; if left out, "
@@ -31,6 +35,10 @@ GRAPHS = (
 )
 Graphs = Annotated[list[str] | None, Query(description=GRAPHS)]
 Batch = Annotated[bool, Query(description="ask models by batches: half the price, within a day")]
+Meta = Annotated[
+    tuple[Annotated[str, Field(max_length=4000)], ...],
+    Query(max_length=100, description="a field of all documents as name=value; may be repeated"),
+]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
@@ -92,6 +100,32 @@ BODY: dict[str, Any] = {
 that reads the body while it arrives."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Received:
+    """Documents that have arrived with a request, and who sent them where."""
+
+    request: Request
+    state: ServiceState
+    collection: Collection
+    caller: Caller
+    items: list[Item]
+    uploads: list[Upload]
+
+    def begin(self, choice: IngestOptions, dry_run: bool, key: str | None) -> Response:
+        """Begin the job that ingests them, or answer what it would cost."""
+        state, collection, caller = self.state, self.collection, self.caller
+        items, uploads, path = self.items, self.uploads, self.request.url.path
+        idempotency = Idempotency.of(key, caller, path, repr((items, choice)))
+        if dry_run:
+            state.uploads.lend(caller, uploads)
+            with state.large_task_limit.hold(caller.id, "an estimate"):
+                expected = estimate(state.uploads, collection, items, choice, files=uploads)
+            return Response(format_json(expected), media_type="application/json")
+        return respond_accepted(
+            begin_ingest(state.jobs, caller, collection, items, choice, idempotency)
+        )
+
+
 @router.post(
     "/collections/{collection}/documents",
     status_code=202,
@@ -109,6 +143,7 @@ async def add_documents(
     graphs: Graphs = None,
     rebuild: bool = False,
     batch: Batch = False,
+    meta: Meta = (),
     dry_run: bool = False,
     key: Key = None,
 ) -> Response:
@@ -120,20 +155,42 @@ async def add_documents(
     need not send them again.
     """
     items, uploads, body_graphs = await _receive(request, state, caller)
-    choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild, batch)
-    idempotency = Idempotency.of(key, caller, request.url.path, repr((items, choice)))
+    choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild, batch, meta)
+    received = _Received(request, state, collection, caller, items, uploads)
+    return await to_thread.run_sync(received.begin, choice, dry_run, key)
 
-    def answer() -> Response:
-        if dry_run:
-            state.uploads.lend(caller, uploads)
-            with state.large_task_limit.hold(caller.id, "an estimate"):
-                expected = estimate(state.uploads, collection, items, choice, files=uploads)
-            return Response(format_json(expected), media_type="application/json")
-        return respond_accepted(
-            begin_ingest(state.jobs, caller, collection, items, choice, idempotency)
-        )
 
-    return await to_thread.run_sync(answer)
+@router.post(
+    "/collections/{collection}/documents/{document}/append",
+    status_code=202,
+    summary="Continue a document",
+    response_model=Job,
+    openapi_extra=BODY,
+    responses={200: {"model": Estimate, "description": "With dry_run: the expected cost."}},
+)
+@declare(takes_files=True)
+async def append_to_document(
+    request: Request,
+    state: State,
+    collection: VisibleCollection,
+    caller: Writer,
+    document: str,
+    batch: Batch = False,
+    dry_run: bool = False,
+    key: Key = None,
+) -> Response:
+    """Start a job that continues a document with the texts of files, in their order.
+
+    Places in its text stay what they were, and only what the new text changes is made. It takes
+    what adds documents takes, but no graphs: those of the document are brought up to date.
+    """
+    items, uploads, graphs = await _receive(request, state, caller)
+    if graphs:
+        raise Problem("A document is continued with the graphs that it has: name none.")
+    entry = await to_thread.run_sync(collection.document, document)
+    choice = IngestOptions((), batch=batch, onto=entry.id)
+    received = _Received(request, state, collection, caller, items, uploads)
+    return await to_thread.run_sync(received.begin, choice, dry_run, key)
 
 
 async def _receive(

@@ -10,7 +10,7 @@ from fabula.text.names import quote_name
 
 def document_of(collection: Collection, id: str) -> Entry:
     """Return the document of an id. Raises NotFound, also for a title or the start of an id."""
-    for entry in collection.store.find_named(collection.name, id, 2, whole=True):
+    for entry in collection.open_store().find_named(collection.name, id, 2, whole=True):
         if entry.id == id:
             return entry
     raise NotFound(

@@ -20,6 +20,7 @@ from fabula.operations.keys import PREFIX
 from fabula.service.core.caller_limits import RequestLimit
 from fabula.service.core.errors import ClientLeft, Misdirected, Problem, Unauthorized, Unavailable
 from fabula.service.core.sessions import COOKIE
+from fabula.service.http.addresses import path_of
 from fabula.service.http.errors import is_for_people, respond
 from fabula.service.http.openid import OpenID
 from fabula.service.http.route_rules import RouteRules, RouteTable
@@ -117,7 +118,7 @@ class Admission:
         caller, name = await self._identify(request, collection if rules.is_public else None)
         if caller is not None:
             scope.setdefault("state", {})["caller"] = caller
-        elif not is_open(scope["path"]):
+        elif not is_open(path_of(scope)):
             await self._refuse_unknown(request)(scope, receive, send)
             return
         self._refuse_forged(request)
@@ -141,7 +142,7 @@ class Admission:
     async def _identify(self, request: Request, public: str | None) -> tuple[Caller | None, str]:
         """Return the caller, None for a stranger, and the name that requests are counted by."""
         address = address_of(request)
-        if request.scope["path"] == SIGN_IN_PATH:
+        if path_of(request.scope) == SIGN_IN_PATH:
             # The form itself says who signs in. A valid key must be accepted whatever others at the
             # same address do, so only wrong keys are counted, by the route.
             return None, f"signing in from {address}"
@@ -357,7 +358,7 @@ def needs_no_neo4j(request: Request) -> bool:
 
     These are health checks, static files and the form to sign in, which cost next to nothing.
     """
-    path = request.scope["path"]
+    path = path_of(request.scope)
     return (
         path in HEALTH_PATHS
         or path.startswith("/static/")

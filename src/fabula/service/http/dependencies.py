@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 from fastapi import Depends, FastAPI, Request
 from starlette.middleware.cors import CORSMiddleware
@@ -11,6 +12,7 @@ from fabula.errors import Forbidden
 from fabula.jobs.callers import PERSON, ROLES, Caller, Role
 from fabula.library.collection import Collection
 from fabula.service.core.views import document_of
+from fabula.service.http.addresses import BelowPath
 from fabula.service.http.admission import Admission
 from fabula.service.http.parameters import ReadUntil
 from fabula.service.http.route_rules import RouteTable
@@ -31,7 +33,7 @@ __all__ = [
 
 
 def add_middleware(service: FastAPI, state: ServiceState) -> None:
-    """Install the middleware for admission and for CORS."""
+    """Install the middleware for admission, for CORS, and for a service below a path."""
     service.add_middleware(Admission, state=state, routes=RouteTable(service))
     if state.serving.origins:
         # Without credentials: the page of another origin must use its own key, and not our cookie.
@@ -39,9 +41,15 @@ def add_middleware(service: FastAPI, state: ServiceState) -> None:
             CORSMiddleware,
             allow_origins=list(state.serving.origins),
             allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID"],
-            expose_headers=["ETag", "Location", "Retry-After", "X-Request-Id"],
+            # Clients send headers of their own, as OpenAI's package x-stainless-*: any is allowed.
+            allow_headers=["*"],
+            expose_headers=[
+                *("ETag", "Location", "Retry-After", "X-Request-Id", "WWW-Authenticate"),
+                *("Mcp-Session-Id", "Mcp-Protocol-Version"),
+            ],
         )
+    if root := urlsplit(state.serving.url or "").path.rstrip("/"):
+        service.add_middleware(BelowPath, root=root)
 
 
 def state_of(request: Request) -> ServiceState:

@@ -20,6 +20,7 @@ from fabula.service.core.errors import (
     problem_name,
     status_of,
 )
+from fabula.service.http.addresses import path_of
 from fabula.service.http.parameters import find_fields
 
 LOG = logging.getLogger("fabula.service")
@@ -40,7 +41,7 @@ def body(error: FabulaError, request: Request) -> dict[str, Any]:
         "instance": request.url.path,
         "request_id": getattr(request.state, "request_id", ""),
     }
-    if request.url.path.startswith("/v1/"):
+    if path_of(request.scope).startswith("/v1/"):
         # Clients of the OpenAI API look for the error here.
         members["error"] = {
             "message": problem["detail"],
@@ -71,7 +72,7 @@ def respond(error: FabulaError, request: Request) -> Response:
 def is_for_people(request: Request) -> bool:
     """Return whether a path belongs to the page, and not to what programs call."""
     programs = ("/api/", "/v1/", "/mcp", "/metrics", "/livez", "/readyz", "/openapi.json")
-    return not request.url.path.startswith(programs)
+    return not path_of(request.scope).startswith(programs)
 
 
 def add_handlers(service: FastAPI) -> None:

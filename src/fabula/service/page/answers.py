@@ -212,7 +212,7 @@ def _renumber(view: ShownAnswer) -> ShownAnswer:
 
 
 def _paragraphs(view: ShownAnswer, numbers: set[int]) -> Iterator[tuple[TextRun, ...]]:
-    """Split an answer into paragraphs; a citation of unknown numbers stays text."""
+    """Split an answer into paragraphs; a citation of a number without a passage is marked."""
     text = view.answer
     weak = {(each.end, each.number) for each in view.weak_citations}
     bounds = [match.span() for match in PARAGRAPH_BREAK.finditer(text)]
@@ -223,11 +223,11 @@ def _paragraphs(view: ShownAnswer, numbers: set[int]) -> Iterator[tuple[TextRun,
         at = first
         for citation in CITATION.finditer(text, first, last):
             cited = [int(digits) for digits in re.findall(r"\d+", citation[1])]
-            if not numbers.issuperset(cited):
-                continue
             runs += _text_runs(view, at, citation.start())
             runs += [
                 TextRun(f"[{number}]", number, is_weak=(citation.end(), number) in weak)
+                if number in numbers
+                else TextRun(f"[{number}]", quotation="" if view.offline else "missing citation")
                 for number in cited
             ]
             at = citation.end()

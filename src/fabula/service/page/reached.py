@@ -21,7 +21,7 @@ def describe_reached(
         q: The question of the page.
     """
     place = collection.place
-    paths = collection.store.structure(entry).paths
+    paths = collection.open_store().structure(entry).paths
     here = ("c", collection.name, "d", entry.id, *parts)
     return {
         "until": place.said if place else "",

@@ -21,7 +21,7 @@ from fabula.config.settings import Settings
 from fabula.errors import StoreError
 from fabula.operations.choices import title_of
 from fabula.operations.kit import in_words
-from fabula.service.http.addresses import address
+from fabula.service.http.addresses import address, below_root
 from fabula.service.http.dependencies import caller_of, state_of
 from fabula.service.page.screen import Screen
 from fabula.service.page.ways import list_ways
@@ -138,7 +138,8 @@ def _frame(request: Request, collection: str) -> dict[str, Any]:
         )
 
     def link(screen: Screen) -> tuple[str, str]:
-        return screen.name, screen.path.replace("{collection}", quote(collection, safe=""))
+        path = screen.path.replace("{collection}", quote(collection, safe=""))
+        return screen.name, below_root(path)
 
     menu = request.app.state.menu
     parts = [[link(screen) for screen in part if may_see(screen)] for part in menu]
@@ -153,11 +154,14 @@ def _frame(request: Request, collection: str) -> dict[str, Any]:
     }
 
 
-@cache
 def asset(name: str) -> str:
     """Return the address of a static file, which changes with its content."""
-    digest = hashlib.sha256((HERE / "static" / name).read_bytes()).hexdigest()
-    return f"/static/{name}?v={digest[:12]}"
+    return address("static", name, v=_digest_asset(name))
+
+
+@cache
+def _digest_asset(name: str) -> str:
+    return hashlib.sha256((HERE / "static" / name).read_bytes()).hexdigest()[:12]
 
 
 def one_line(text: str) -> str:

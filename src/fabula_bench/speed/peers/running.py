@@ -1,7 +1,7 @@
 """A run's questions put to each peer in turn; one that fails is skipped, and the next begins.
 
-What the peers did is kept beside what the run's own systems did: results in `results.jsonl`, what
-their indexes took in `peers.json`, and the peers among the systems of `run.json`.
+What the peers did is kept beside what the run's own systems did: results in `results.jsonl`, and
+the peers, with what their indexes took, among the systems of `run.json`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter
 
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import OFFLINE, STATIC, Settings
 from fabula.errors import BadReply, FabulaError, SettingsError
-from fabula.models.usage import Usage
+from fabula.models.usage import Usage, sum_usage
 from fabula.server.private import PrivateServer
 from fabula.text import tokens
 from fabula_bench.log import PEER, RUN, Log, lock_folder, read_json, replace_file
@@ -37,8 +38,8 @@ from fabula_bench.speed.server import HEAP, PAGE_CACHE, address_variables
 from fabula_bench.suite import Ask, Suite
 
 MODELS = ("model", "embedding_model")
-PEERS, PEERS_FILE = "peers", "peers.json"
-"""The folder of the peers' indexes, within the run's, and the file of what they took."""
+PEERS = "peers"
+"""The folder of the peers' indexes, within the run's."""
 INDEXED = "indexed.json"
 """What an index cost; it is there when the index is whole."""
 RANKS_FOLDER, RANKS_FILE = "tiktoken", "fb374d419588a4632f3f557e76b4b70aebbca790"
@@ -49,20 +50,6 @@ Texts = tuple[str, ...]
 
 
 @dataclass(slots=True)
-class Cost:
-    """Wall-clock seconds, and by model what was asked of it."""
-
-    seconds: float = 0.0
-    spent: dict[str, Usage] = field(default_factory=dict)
-
-    def add(self, seconds: float, spent: Mapping[str, Usage]) -> None:
-        """More of it."""
-        self.seconds += seconds
-        for model, usage in spent.items():
-            self.spent[model] = self.spent.get(model, Usage()) + usage
-
-
-@dataclass(slots=True)
 class Outcome:
     """How it went with one peer: of the questions asked, `answered` have a result now.
 
@@ -70,13 +57,9 @@ class Outcome:
     """
 
     name: str
-    title: str
-    package: str
-    licence: str
-    models: Mapping[str, str]
     asked: int
     answered: int = 0
-    indexing: Cost = field(default_factory=Cost)
+    indexing: Stage = field(default_factory=lambda: Stage(0.0))
     failed: list[str] = field(default_factory=list)
     skipped: str = ""
 
@@ -115,7 +98,7 @@ class Asking:
                 self.proxy.take()
                 began = time.monotonic()
                 adapter.index(texts)
-                cost = Cost(round(time.monotonic() - began, 3), self.proxy.take())
+                cost = Stage(round(time.monotonic() - began, 3), self.proxy.take())
                 replace_file(indexed, json.dumps(asdict(cost)) + "\n")
             for question in questions:
                 self.proxy.take()
@@ -127,7 +110,7 @@ class Asking:
                         raise
                     yield PeerFailed(f"question {question.id}: {failed}")
                     continue
-                cost = Cost(time.monotonic() - began, self.proxy.take())
+                cost = Stage(time.monotonic() - began, self.proxy.take())
                 yield _result(self.peer, question, answer, context, self.ask, cost)
 
     @contextmanager
@@ -152,14 +135,11 @@ class Asking:
                 server.stop()
 
 
-def read_indexing(folder: Path) -> Cost:
+def read_indexing(folder: Path) -> Stage:
     """What the indexes in a peer's folder cost together, whenever they were made."""
-    total = Cost()
-    for file in sorted(folder.glob(f"*/{INDEXED}")):
-        record = json.loads(file.read_text(encoding="utf-8"))
-        spent = {model: Usage(**usage) for model, usage in record["spent"].items()}
-        total.add(record["seconds"], spent)
-    return total
+    files = sorted(folder.glob(f"*/{INDEXED}"))
+    stages = [TypeAdapter(Stage).validate_json(file.read_bytes()) for file in files]
+    return Stage(sum(each.seconds for each in stages), sum_usage(each.spent for each in stages))
 
 
 def _word(question: BenchQuestion, ask: Ask) -> str:
@@ -181,7 +161,7 @@ def find_choice(answer: str, options: int) -> int | None:
 
 
 def _result(
-    peer: Peer, question: BenchQuestion, answer: str, context: list[str], ask: Ask, cost: Cost
+    peer: Peer, question: BenchQuestion, answer: str, context: list[str], ask: Ask, cost: Stage
 ) -> Result:
     """What a peer said, as a run keeps it. Of its passages only the words are known."""
     total = sum(cost.spent.values(), Usage())
@@ -242,10 +222,7 @@ def run(
         }
         for peer in peers:
             say(f"{peer.title} {peer.version}")
-            package = f"{peer.package}=={peer.version}"
-            names = {name: getattr(settings, name) for name in MODELS}
-            asked = len(found.questions)
-            outcome = Outcome(peer.name, peer.title, package, peer.licence, names, asked)
+            outcome = Outcome(peer.name, len(found.questions))
             indexes = folder.resolve() / PEERS / peer.home
             try:
                 asking = Asking(peer, peer.install(cache), indexes, proxy, environment, system.ask)
@@ -257,7 +234,7 @@ def run(
             answered = _answered(peer, log) & {question.id for question in found.questions}
             outcome.answered = len(answered)
             outcomes.append(outcome)
-            _keep(folder, outcomes, log)
+            _keep(folder, _describe(peer, outcome, settings, log))
     return outcomes
 
 
@@ -331,34 +308,26 @@ def _answered(peer: Peer, log: Log) -> set[str]:
     return {result.question for result in log.of(f"{PEER}{peer.name}")}
 
 
-def _keep(folder: Path, outcomes: Sequence[Outcome], log: Log) -> None:
-    """Write peers.json, and put the peers among the systems of run.json; earlier ones stay."""
-    entries = (read_json(folder / PEERS_FILE) or {}) | {
-        outcome.name: asdict(outcome) for outcome in outcomes
-    }
+def _keep(folder: Path, peer: System) -> None:
+    """Put a peer among the systems of run.json, in the place of what it was before."""
     run = read_json(folder / RUN) or {}
-    own = [system for system in run["systems"] if not system["name"].startswith(PEER)]
-    peers = [asdict(_system(name, entry, log)) for name, entry in entries.items()]
-    for file, value in ((PEERS_FILE, entries), (RUN, run | {"systems": own + peers})):
-        replace_file(folder / file, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+    others = [system for system in run["systems"] if system["name"] != peer.name]
+    text = json.dumps(run | {"systems": [*others, asdict(peer)]}, indent=1, ensure_ascii=False)
+    replace_file(folder / RUN, f"{text}\n")
 
 
-def _system(name: str, entry: Mapping[str, Any], log: Log) -> System:
+def _describe(peer: Peer, outcome: Outcome, settings: Settings, log: Log) -> System:
     """A peer as a report shows it; one with results was not skipped, whatever came after them."""
-    results = log.of(f"{PEER}{name}")
-    asking = Cost()
-    for result in results:
-        asking.add(result.seconds, result.spent)
-    stages = {
-        "ingest": Stage(entry["indexing"]["seconds"], entry["indexing"]["spent"]),
-        "ask": Stage(round(asking.seconds, 3), asking.spent),
-    }
+    results = log.of(f"{PEER}{peer.name}")
+    seconds = round(sum(result.seconds for result in results), 3)
+    asking = Stage(seconds, sum_usage(result.spent for result in results))
+    package = f"{peer.package}=={peer.version}"
     return System(
-        name=f"{PEER}{name}",
-        settings={key: entry[key] for key in ("title", "package", "licence")},
-        models=entry["models"],
-        stages=stages if results else {},
-        skipped="" if results else entry["skipped"] or "it answered no question",
+        name=f"{PEER}{peer.name}",
+        settings={"title": peer.title, "package": package, "licence": peer.licence},
+        models={name: getattr(settings, name) for name in MODELS},
+        stages={"ingest": outcome.indexing, "ask": asking} if results else {},
+        skipped="" if results else outcome.skipped or "it answered no question",
     )
 
 

@@ -38,7 +38,8 @@ def to_network_page(picture: NetworkPicture, spots: Sequence[Spot]) -> str:
 
 def _describe_counts(picture: NetworkPicture) -> str:
     drawn, total = len(picture.figures), picture.entities
-    entities = f"{drawn:,} of {total:,} entities" if drawn < total else f"{total:,} entities"
+    number = f"{drawn:,} of {total:,}" if drawn < total else f"{total:,}"
+    entities = f"{number} people, places and things"
     counts = [entities, f"{len(picture.relations):,} ties", f"{len(picture.sections):,} sections"]
     if picture.communities:
         counts.append(f"{len(picture.communities):,} communities")

@@ -36,7 +36,7 @@ def _describe_counts(picture: TreePicture) -> str:
     layout = picture.layout
     summaries = sum(len(band.summaries) for band in layout.bands)
     return (
-        f"{len(layout.chunks):,} chunks, {summaries:,} summaries of {len(layout.bands)} aspects, "
+        f"{len(layout.chunks):,} passages, {summaries:,} summaries of {len(layout.bands)} aspects, "
         f"{len(layout.details):,} details"
     )
 

@@ -46,7 +46,9 @@ def sections(collection: Collection, document: Document = "", limit: Limit = 100
     rows = [
         Heading(entry.title, row["heading"])
         for entry in entries
-        for row in collection.store.run(statement, collection=collection.name, document=entry.id)
+        for row in collection.open_store().run(
+            statement, collection=collection.name, document=entry.id
+        )
     ]
     return Headings(len(rows), tuple(rows[:limit]))
 

@@ -76,6 +76,7 @@ async def ask(
     draft: QueryText = "",
     mode: QueryName = "",
     document: QueryName = "",
+    where: QueryName = "",
     until: QueryName = "",
     aspect: QueryNames = [],  # noqa: B006
     kind: QueryNames = [],  # noqa: B006
@@ -101,13 +102,14 @@ async def ask(
         "question": q.strip(),
         "mode": mode or None,
         "document": document,
+        "where": where,
         "until": until,
         "aspects": [name for name in aspect if name],
         "kinds": [name for name in kind if name],
         "conversation": conversation,
     }
     options = {name: value for name, value in options.items() if value}
-    others = query_options().keys() - {"mode", "document", "until", "aspects", "kinds"}
+    others = query_options().keys() - {"mode", "document", "where", "until", "aspects", "kinds"}
     options |= {name: value for name, value in request.query_params.items() if name in others}
     stop = Stop()
 
@@ -138,6 +140,7 @@ async def ask(
             **_choices(collection, document),
             "mode": mode or collection.settings.mode,
             "document": document,
+            "where": where,
             "until": until,
         }
         return show(request, "ask.html", values)
@@ -157,6 +160,7 @@ async def continue_conversation(
     first: FormText = "",
     mode: FormName = "",
     document: FormName = "",
+    where: FormName = "",
     until: FormName = "",
     aspect: FormNames = [],  # noqa: B006
     kind: FormNames = [],  # noqa: B006
@@ -167,7 +171,7 @@ async def continue_conversation(
     `first`, so that the conversation has it.
     """
     options = {"mode": mode or None, "document": document, "aspects": aspect, "kinds": kind}
-    options["until"] = until
+    options |= {"until": until, "where": where}
     questions = [
         Question.parse_values(question=text, **options) for text in (first, q) if text.strip()
     ]
@@ -250,6 +254,7 @@ async def compare(
     q: QueryText = "",
     modes: QueryNames = [],  # noqa: B006
     document: QueryName = "",
+    where: QueryName = "",
     until: QueryName = "",
     plain: bool = False,
 ) -> Response:
@@ -266,6 +271,7 @@ async def compare(
     if q.strip() and len(chosen) > 1 and not is_led:
         comparison = {"question": q.strip(), "modes": chosen}
         comparison |= {"document": document} if document else {}
+        comparison |= {"where": where} if where else {}
         comparison |= {"until": until} if until else {}
         find_operation("compare").check(comparison)
     stop = Stop()
@@ -281,8 +287,10 @@ async def compare(
             "chosen": chosen,
             "comparison": comparison,
             "document": document,
+            "where": where,
             "until": until,
             "is_led": is_led,
+            "here": address("c", collection.name, "ask"),
             **columns,
             **_choices(collection, document),
         }
@@ -364,7 +372,7 @@ def _hidden_fields(
     values = dict(options)
     if history and history.turns and "question" not in options:
         values = dict(history.turns[-1].asked)
-    fields = {"mode": "mode", "document": "document", "until": "until"}
+    fields = {name: name for name in ("mode", "document", "where", "until")}
     fields |= {"aspects": "aspect", "kinds": "kind"}
     return [
         (field, value)
@@ -427,5 +435,5 @@ def _choices(collection: Collection, document: str) -> dict[str, Any]:
         "unready": _explain_unready(collection),
         "modes": list(groups.items()),
         "documents": list_choices(collection, document),
-        "version": collection.store.collection_version(collection.name, [TEXT, *graphs()]),
+        "version": collection.open_store().collection_version(collection.name, [TEXT, *graphs()]),
     }

@@ -39,7 +39,7 @@ NAMES: Mapping[str, str] = {
     "ingest": "Add documents",
     "annotate": "Import annotations",
     "build": "Build a graph",
-    "retry": "Fill gaps",
+    "renew": "Renew",
     "reembed": "Recompute embeddings",
     "remove": "Remove the collection",
 }

@@ -34,13 +34,14 @@ from fabula.service.http.dependencies import Admin, Caller, FilledCollection, Re
 from fabula.service.page.cost import show_cost
 from fabula.service.page.rendering import show
 from fabula.service.state import ServiceState
+from fabula.text.metadata import format_metadata, list_assignments
 from fabula.text.names import collection_problem, source_name
 
 router = APIRouter()
 Line = Annotated[str, Form(max_length=500)]
 GraphName = Annotated[str, Query(max_length=200)]
 GraphField = Annotated[str, Form(max_length=200)]
-Work = Literal["build", "retry", "reembed"]
+Work = Literal["build", "renew", "reembed"]
 MESSAGES = {
     "described": "The description was changed.",
     "dropped": "The graph was dropped.",
@@ -87,7 +88,7 @@ def manage_collection(
     installed = graphs()
     by_name = {each.graph: each for each in collection.collection_graphs()}
     of_documents = [name for name, method in installed.items() if method.build]
-    counts = count_parts(collection.store, set(of_documents), Filters(collection.name))
+    counts = count_parts(collection.open_store(), set(of_documents), Filters(collection.name))
     space = collection.space()
     model = split_space_name(space.model)[0] if space else ""
     values = {
@@ -175,17 +176,19 @@ def describe(
     title: Line = "",
     author: Line = "",
     published: Annotated[str, Form(max_length=100)] = "",
+    meta: Annotated[str, Form(max_length=20_000)] = "",
+    questions: Annotated[str, Form(max_length=10)] = "",
 ) -> Response:
-    """Change the title, author and date of a document."""
+    """Change the title, author, date and metadata of a document, and whether it is asked."""
     entry = document_of(collection, document)
     given = {"title": title, "author": author, "published": published}
+    typed = [line.strip() for line in meta.splitlines() if line.strip()]
+    changes = {"document": entry.id, **given, "meta": typed, "questions": questions}
     try:
-        state.run_operation(
-            caller, find_operation("rename"), collection, {"document": entry.id, **given}
-        )
+        state.run_operation(caller, find_operation("edit"), collection, changes)
     except BadValue as error:
         values = _document_values(collection, entry.id, caller)
-        values |= {"reason": error.message, "entered": given}
+        values |= {"reason": error.message, "entered": {**given, "meta": meta}}
         return show(request, "manage_document.html", values, status_of(error))
     to = address("c", collection.name, "d", entry.id, "manage", done="described")
     return RedirectResponse(to, 303)
@@ -377,6 +380,8 @@ def _document_values(collection: Collection, id: str, caller: Caller) -> dict[st
         "source": source_name(document.source),
         "left_out": describe_left_out(document.left_out),
         "graphs": rows,
+        "fields": [(name, format_metadata(document.metadata[name])) for name in document.metadata],
+        "meta": "\n".join(list_assignments(document.metadata)),
         "stale_text": document.stale.get(TEXT, ()),
         "files": _list_downloads(collection, document.id),
         "may_write": caller.may("write"),
@@ -402,7 +407,7 @@ def _collections(state: ServiceState, caller: Caller) -> dict[str, Any]:
 
 
 def _removal_of_all(collection: Collection) -> dict[str, Any]:
-    count = collection.store.count(collection.name)[0]
+    count = collection.open_store().count(collection.name)[0]
     return {
         "collection": collection.name,
         "heading": "Remove the collection",

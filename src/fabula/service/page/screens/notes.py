@@ -240,8 +240,8 @@ def remove_note(
 def _rows(collection: Collection, found: Sequence[AnnotationRow]) -> list[dict[str, Any]]:
     """Return the notes of a page of the list, with their books and chapters."""
     ids = sorted({note.document for note in found})
-    entries = {entry.id: entry for entry in collection.store.find_same(collection.name, ids)}
-    structures = {id: collection.store.structure(entry) for id, entry in entries.items()}
+    entries = {entry.id: entry for entry in collection.open_store().find_same(collection.name, ids)}
+    structures = {id: collection.open_store().structure(entry) for id, entry in entries.items()}
     rows = []
     for note in found:
         entry = entries.get(note.document)
@@ -284,7 +284,9 @@ def _new_values(collection: Collection, entry: Entry, chars: str) -> dict[str, A
     if span := SPAN.fullmatch(chars):
         start, end = int(span[1]), int(span[2])
         first = max(start - CONTEXT, 0)
-        rows = collection.store.find_chunks(entry, first, end + CONTEXT) if start < end else []
+        rows = (
+            collection.open_store().find_chunks(entry, first, end + CONTEXT) if start < end else []
+        )
         if rows:
             text, offset = "".join(row["text"] for row in rows), rows[0]["start"]
             before = text[first - offset : start - offset]

@@ -43,6 +43,8 @@ MEDIA_TYPES = {
 }
 PAGING = ("first", "limit")
 """Parameters that have links, and no fields in the form."""
+LABELS = {"document": "book", "until": "read up to", "against": "against the book", "beside": "and"}
+"""What the page calls parameters in place of their names."""
 
 
 async def _read_typed(request: Request) -> Mapping[str, str]:
@@ -105,6 +107,7 @@ def _make_route(group: str, operations: Sequence[Operation]) -> Callable[..., Re
             "operation": operation,
             "tools": [(each, asked.address(each)) for each in allowed],
             "fields": [each for each in operation.offered if each.name not in PAGING],
+            "labels": LABELS,
             "has_place": any(each.name == "until" for each in operation.offered),
             "kind": field_kind,
             "asked": asked,
@@ -191,6 +194,11 @@ class _Asked:
         path = ("c", self._collection.name, operation.group.lower())
         return address(*path, tool=operation.name, **values, run=run)
 
+    def entity_address(self, document: str, entity: str) -> str:
+        """Return the address of the screen of a person, place or thing, known as far as this is."""
+        book = ("c", self._collection.name, "d", document)
+        return address(*book, "entities", entity, until=self.values.get("until", ""))
+
 
 class _Found:
     """A result as the template shows it."""
@@ -211,6 +219,8 @@ class _Found:
 
     def link(self, row: Any, name: str, opens: str) -> str:
         """Return the address that a cell leads to; '' if it leads nowhere."""
+        if opens == "entity":
+            return self._asked.entity_address(row.document, row.id)
         operation = self.operations.get(opens)
         if operation is None:
             return ""
@@ -218,9 +228,9 @@ class _Found:
 
 
 def _make_file(operation: Operation, result: Any, format: str) -> Response:
-    """Return a result as JSON, as a picture, or its rows as CSV, in which no cell is a formula."""
+    """Return a result as JSON, as a picture, or its rows as CSV, which Excel reads as UTF-8."""
     if format == "csv":
-        text = operation.to_csv(result)
+        text = operation.to_csv(result, bom=True)
     elif format == "svg":
         text = result.to_svg()
     else:

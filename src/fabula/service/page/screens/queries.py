@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from fabula.errors import FabulaError
-from fabula.export.cells import format_cell, format_csv
+from fabula.export.cells import BOM, format_cell, format_csv
 from fabula.graph.explore import query_names, shipped_query
 from fabula.graph.hits import NO_LIMIT
 from fabula.graph.statements import MAX_CHARACTERS
@@ -135,7 +135,7 @@ def _answer(
     if table is not None and format:
         headers = {"Content-Disposition": f'attachment; filename="{name}.{format}"'}
         if format == "csv":
-            text = format_csv(table.columns, [[*row.values()] for row in table.rows])
+            text = BOM + format_csv(table.columns, [[*row.values()] for row in table.rows])
         else:
             text = json.dumps(asdict(table), ensure_ascii=False)
         return Response(text, media_type=MEDIA_TYPES[format], headers=headers)
@@ -204,7 +204,9 @@ def _rows(collection: Collection, table: QueryResult) -> list[list[dict[str, Any
     ids = sorted(text for text in texts if 0 < len(text) <= MAX_NAME_BYTES)
     places = {
         row["id"]: row["document"]
-        for row in collection.store.rows("service/find_places", collection=collection.name, ids=ids)
+        for row in collection.open_store().rows(
+            "service/find_places", collection=collection.name, ids=ids
+        )
     }
 
     def find_url(value: Any) -> str:

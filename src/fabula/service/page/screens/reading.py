@@ -44,7 +44,13 @@ def read(
     """Show a book at a place."""
     entry = document_of(collection, document)
     page = read_page(
-        collection.store, entry, chars=chars, also=also, passage=passage, section=section, at=at
+        collection.open_store(),
+        entry,
+        chars=chars,
+        also=also,
+        passage=passage,
+        section=section,
+        at=at,
     )
     values = {
         "collection": collection.name,
@@ -100,7 +106,7 @@ def margin(
     values = {
         "collection": collection.name,
         "document": entry,
-        "margin": read_margin(read.store, entry, at, at + 1),
+        "margin": read_margin(read.open_store(), entry, at, at + 1),
         "lang": entry.language if is_language(entry.language) else "",
     }
     return show_part("margin.html", values)
@@ -108,5 +114,5 @@ def margin(
 
 def _count_notes(collection: Collection, entry: Entry) -> int:
     """Return how many notes readers have made on a document."""
-    records = read_records(collection.store, collection.name, entry.id)
+    records = read_records(collection.open_store(), collection.name, entry.id)
     return sum(record.count for record in records if record.name == NOTES)

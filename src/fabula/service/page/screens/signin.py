@@ -11,6 +11,7 @@ from fabula.errors import NotFound
 from fabula.service.core.errors import Unauthorized, Unavailable
 from fabula.service.core.openid_grants import NoGrant
 from fabula.service.core.sessions import COOKIE
+from fabula.service.http.addresses import address
 from fabula.service.http.admission import address_of
 from fabula.service.http.cookies import set_session_cookie
 from fabula.service.http.dependencies import State, state_of
@@ -79,7 +80,7 @@ def begin_openid(request: Request, to: str = "/") -> Response:
         LOGIN_COOKIE,
         cookie,
         max_age=LOGIN_SECONDS,
-        path="/signin",
+        path=address("signin"),
         httponly=True,
         samesite="lax",
         secure=_base_of(request).startswith("https:"),
@@ -107,7 +108,7 @@ def finish_openid(request: Request, state: State) -> Response:
         return _refuse_openid(request, error.message, error.status)
     response = RedirectResponse(_local_path(to), 303)
     set_session_cookie(response, cookie, request, state, state.serving.oidc_hours)
-    response.delete_cookie(LOGIN_COOKIE, path="/signin")
+    response.delete_cookie(LOGIN_COOKIE, path=address("signin"))
     return response
 
 
@@ -163,7 +164,7 @@ def _refuse_openid(request: Request, reason: str, status: int, to: str = "/") ->
     """Show why signing in at the provider did not work, with the form: a key may do instead."""
     values = {"to": to, "error": reason} | _provider_values(request)
     response = show(request, "signin.html", values, status)
-    response.delete_cookie(LOGIN_COOKIE, path="/signin")
+    response.delete_cookie(LOGIN_COOKIE, path=address("signin"))
     return response
 
 

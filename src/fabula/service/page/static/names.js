@@ -8,6 +8,7 @@ const beside = document.querySelector("#named");
 /** Names that are marked: where they stand, and the addresses of their pages. */
 let marked = [];
 let known = null;
+let calls = 0;
 
 /** Fetch who and what is named up to the bookmark: the ids by the names, and what finds a name in a text. */
 async function fetchNames(until) {
@@ -23,8 +24,14 @@ async function fetchNames(until) {
 /** Mark the names of a section, and list them beside the text, those named most first. */
 export async function markNames(section) {
   if (!desk || !CSS.highlights) return;
+  const call = ++calls;
   const until = String(bookmarks.get(collection, book)?.until ?? "");
-  if (known?.until !== until) known = await fetchNames(until);
+  if (known?.until !== until) {
+    const found = await fetchNames(until);
+    // The reader has come to another section meanwhile, or set the bookmark: a later call marks that.
+    if (call !== calls) return;
+    known = found;
+  }
   marked = [];
   const counts = new Map();
   const walker = document.createTreeWalker(section, NodeFilter.SHOW_TEXT);

@@ -45,6 +45,9 @@ const entries = [...desk.querySelectorAll(".sections a[data-start]")];
 /** The entry of the contents for the section in which the text before a character is. */
 const entryBefore = (until) => entries.findLast((entry) => Number(entry.dataset.start) < until);
 
+/** How much of the book is before a character, in percent. */
+const shareOf = (until) => Math.round((100 * until) / Math.max(...entries.map((entry) => Number(entry.dataset.end))));
+
 /** The name of a section, after those of the sections that it is in. */
 function nameOf(entry) {
   const names = [];
@@ -57,7 +60,7 @@ function nameOf(entry) {
 function showBookmark() {
   desk.querySelector("#bookmark").hidden = false;
   desk.querySelector("#bookmarked").hidden = !bookmark;
-  toBookmark.textContent = bookmark?.name ?? "";
+  toBookmark.textContent = bookmark ? `${bookmark.name}, ${shareOf(bookmark.until)} %` : "";
   toBookmark.href = (bookmark && entryBefore(bookmark.until)?.href) ?? "";
   askLink.href = bookmark ? `${desk.dataset.ask}&until=${bookmark.until}` : desk.dataset.ask;
   hideLater();
@@ -146,7 +149,8 @@ function setBookmark(until) {
   cache.clear();
   shownRange = [0, 0];
   isWholeShown = false;
-  isTextShown = false;
+  // The reader is in the middle of the text, and goes on: it is hidden when the book is opened again.
+  isTextShown = true;
   showBookmark();
   drawTicks();
   follow();

@@ -73,8 +73,8 @@ export const reading = {
 const readOn = document.querySelector("#read-on");
 if (readOn) {
   const book = reading.get(readOn.dataset.collection);
+  if (book) readOn.firstChild.href += book;
   readOn.hidden = !book;
-  readOn.firstChild.href = `/c/${encodeURIComponent(readOn.dataset.collection)}/d/${book}`;
 }
 
 /** Fill in the reader's bookmark in the book that is chosen in a form, and say so.
@@ -118,13 +118,13 @@ export function keepToBookmark(options, result) {
 
 // The storage is cleared when the caller signs out, when another caller has signed in, and on the
 // sign-in page, to which a session that has ended leads.
-if (location.pathname === "/signin") keep.clear();
+if (location.pathname.endsWith("/signin")) keep.clear();
 if (caller && keep.get("caller") !== caller) {
   keep.clear();
   keep.set("caller", caller);
 }
 document.addEventListener("submit", (event) => {
-  if (event.target.matches("form[action='/signout']")) keep.clear();
+  if (event.target.matches("form[action$='/signout']")) keep.clear();
 });
 
 /** Key of the stored choice to turn single-key shortcuts off, which speech input would trigger. */
