@@ -144,6 +144,14 @@ def test_a_number_tells_one_of_several_from_the_others() -> None:
     assert names_of(cast_of(play(*([label, "HANNA"] * 3 for label in several)))) >= apart
 
 
+def test_a_full_label_introduces_who_has_a_shorter_one_later_and_not_the_reverse() -> None:
+    earlier, later = ["SPIRIT", "HANNA"] * 3, ["EVIL SPIRIT", "HANNA"] * 3
+
+    assert names_of(cast_of(play(later, earlier))) >= {frozenset({"EVIL SPIRIT", "SPIRIT"})}
+    apart = {frozenset({"EVIL SPIRIT"}), frozenset({"SPIRIT"})}
+    assert names_of(cast_of(play(earlier, later))) >= apart
+
+
 def test_labels_that_differ_in_one_ending_are_two_persons_even_if_one_speaks_once() -> None:
     chunks = play(["OBŁĄKANY", "HANNA"] * 3, ["OBŁĄKANA", "HANNA"])
     speeches = read_speeches(chunks)

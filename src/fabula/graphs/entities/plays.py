@@ -197,27 +197,35 @@ def tell_speakers_apart(
     """Return the decisions with what a play says of its labels; what a person decided goes before.
 
     Two labels are two persons, unless the play prints a name with the words of both ("Hrabianka
-    Julia" of HRABIANKA and JULIA, PAN FORESTER of FORESTER), they do not speak by turns, neither
-    may be of another person so, and neither has an entry of its own in the cast; or one forename
-    is short for the other (GENIO, EUGENIUSZ), no scene has both, and the cast has not both. Labels
-    of the same words in another order are one. A number tells one of several from the others:
-    SECOND MESSENGER is not MESSENGER.
+    Julia" of HRABIANKA and JULIA) or a full label introduces who then has a shorter one (PAN
+    FORESTER, FORESTER), they do not speak by turns, neither may be of another person so, and
+    neither has an entry of its own in the cast; or one forename is short for the other (GENIO,
+    EUGENIUSZ), no scene has both, and the cast has not both. Labels of the same words in another
+    order are one. The EVIL SPIRIT is not the SPIRIT of an earlier scene, and a number tells one of
+    several from the others: SECOND MESSENGER, MESSENGER.
     """
     if not speeches:
         return decisions
-    names = sorted({speaker.name for speech in speeches for speaker in speech.speakers})
+    first = {
+        speaker.name: at
+        for at, speech in reversed([*enumerate(speeches)])
+        for speaker in speech.speakers
+    }
+    names = sorted(first)
     words = {name: _words(name) for name in names}
     cast = _cast_names(speeches, chunks)
-    printed = {*words.values(), *cast, *(_words(speech.also) for speech in speeches if speech.also)}
+    printed = {*cast, *(_words(speech.also) for speech in speeches if speech.also)}
     by_turns, neighbours = _by_turns(speeches, _scenes(chunks)), _neighbours(speeches)
     in_one_scene = _in_one_scene(speeches, chunks)
     may_be: dict[str, set[str]] = {name: set() for name in names}
     for name, other in combinations(names, 2):
         pair = frozenset((name, other))
-        is_part = words[name] <= words[other] or words[other] <= words[name]
+        short, full = sorted((name, other), key=lambda each: len(words[each]))
+        is_part = words[short] <= words[full]
         whole = words[name] | words[other]
+        is_introduced = is_part and first[full] < first[short]
         is_counted = is_part and any(map(_is_number, words[name] ^ words[other]))
-        is_printed = whole in printed and not is_counted
+        is_printed = (whole in printed or is_introduced) and not is_counted
         has_own_entry = any(words[each] in cast and words[each] != whole for each in pair)
         are_apart = has_own_entry or pair in (neighbours if is_part else by_turns)
         if words[name] == words[other]:

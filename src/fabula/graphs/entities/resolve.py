@@ -247,9 +247,6 @@ class _Cast:
             if kind_of(form.type) == PERSON and not _is_described(name):
                 for word in dict.fromkeys(name.words):
                     self.by_word[word].append(form)
-        self.surnames = {
-            name.words[-1] for name in self.read.values() if len(name.words) > 1 or name.is_surname
-        }
         self._forbids = forbids
         self._kept_apart = [set(map(titled_key, pair)) for pair in decisions.keep_apart]
 
@@ -285,10 +282,10 @@ class _Cast:
         return min(sexes) if len(sexes) == 1 else ""
 
     def _sex_of_name(self, name: ReadName) -> str:
-        """The sex that a name shows; one word is a forename if it is nobody's surname."""
+        """The sex that a name shows; one word behind a title is no forename."""
         if (sex := name.title_sex) not in ("", "o"):
             return "m" if sex == "m" else "f"
-        has_forename = len(name.words) > 1 or not ({*name.words} & self.surnames or name.titles)
+        has_forename = len(name.words) > 1 or not name.titles
         return forename_sex(name.words[0]) if name.words and has_forename else ""
 
     def _are_kept_apart(self, group: _Group, other: _Group) -> bool:
@@ -317,6 +314,23 @@ class _Cast:
                 ):
                     bearers[id(group)] = other
         return bearers
+
+    def is_of_a_family(self, surname: NameForm, bearer: NameForm) -> bool:
+        """Whether others have a surname, too, and who is called so is named more than its bearer.
+
+        Heathcliff is not Linton Heathcliff, as there is Catherine Heathcliff.
+        """
+        words = self.read[surname].words
+        group, other_group = self.group_of[surname], self.group_of[bearer]
+        return (
+            group.count > other_group.count
+            and self.read[bearer].words[1:] == words
+            and any(
+                self.group_of[other] not in (group, other_group)
+                and self.read[other].words[1:] == words
+                for other in self.by_word[words[0]]
+            )
+        )
 
     def list_doubtful(self) -> tuple[tuple[NameForm, NameForm], ...]:
         """Return pairs of persons of whom one may be called by a part of the other's name."""
@@ -410,31 +424,26 @@ def _join_aliases(cast: _Cast) -> None:
 def _join_contained(cast: _Cast) -> None:
     """A name is part of a fuller one, if one bearer alone is in sight."""
     for form in _fullest_first(cast):
-        bearers = cast.find_bearers(form, str.__eq__)
+        bearers = [*cast.find_bearers(form, str.__eq__).values()]
         name = cast.read[form]
-        is_last = [
-            cast.read[other].words[-len(name.words) :] == name.words for other in bearers.values()
-        ]
-        if len(bearers) == 1:
-            [other] = bearers.values()
-            cast.join(form, other, "family" if is_last[0] else "first")
+        is_last = [cast.read[other].words[-len(name.words) :] == name.words for other in bearers]
+        if len(bearers) == 1 and not cast.is_of_a_family(form, bearers[0]):
+            cast.join(form, bearers[0], "family" if is_last[0] else "first")
             continue
         # A surname of several is kept; who is named more often than they is somebody else.
-        group = cast.group_of[form]
-        count = sum(cast.group_of[other].count for other in bearers.values())
-        is_somebody = name.title_sex or name.has_article or group.count > count
+        count = sum(cast.group_of[other].count for other in bearers)
+        is_somebody = name.title_sex or name.has_article or cast.group_of[form].count > count
         if bearers and all(is_last) and not is_somebody:
-            cast.shared[form] = tuple(bearers.values())
+            cast.shared[form] = tuple(bearers)
 
 
 def _join_nicknames(cast: _Cast) -> None:
     """Lizzy is Elizabeth, if one Elizabeth alone is in sight."""
     for form in _fullest_first(cast):
         if not cast.read[form].is_surname:
-            bearers = cast.find_bearers(form, _is_same_forename)
-            if len(bearers) == 1:
-                [other] = bearers.values()
-                cast.join(form, other, "nickname")
+            bearers = [*cast.find_bearers(form, _is_same_forename).values()]
+            if len(bearers) == 1 and not cast.is_of_a_family(form, bearers[0]):
+                cast.join(form, bearers[0], "nickname")
 
 
 def _is_same_forename(word: str, other: str) -> bool:
