@@ -389,6 +389,8 @@ class BatchCalls:
         if saved:
             count = Usage(saved=int(not read), saved_prompt_tokens=sum(saved))
             meter.add(EMBEDDINGS, Usage.of_model(model, count))
+        # Whoever asks for them next is saved the call.
+        self.embedded.difference_update(lines)
         return usage
 
 
