@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
+from types import SimpleNamespace
 from typing import Any, cast
 
 from fastapi import FastAPI
 
 from docs_site.text import cell, code, escape, join_page, table
+from fabula.config.serving import Serving
 from fabula.service import api, openai
 from fabula.service.application import BASE
 from fabula.service.mcp import INSTRUCTIONS, make_mcp
@@ -160,8 +162,9 @@ def _types(schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _mcp() -> str:
-    # Its tools are declared without a service; none is called.
-    server = make_mcp(cast(ServiceState, None))
+    # Its tools, also those that the operator has to allow, are declared without a service.
+    state = SimpleNamespace(serving=Serving(cypher_tool=True))
+    server = make_mcp(cast(ServiceState, state))
     tools = asyncio.run(server.list_tools())
     templates = asyncio.run(server.list_resource_templates())
     prompts = asyncio.run(server.list_prompts())

@@ -58,7 +58,7 @@ def test_a_scope_is_that_of_its_filters() -> None:
     assert QuestionScope.of(Filters("c", "carol"), place) == QuestionScope(
         "carol", 500, name="A Carol, up to page 3 (10 %)"
     )
-    volumes = Filters("c", volumes=("one", "two"), read="Books One and Two")
+    volumes = Filters("c", documents=("one", "two"), read="Books One and Two")
     assert QuestionScope.of(volumes, None) == replace(VOLUMES, name="Books One and Two")
     assert VOLUMES.is_limited and PLACE.is_limited and not QuestionScope("carol").is_limited
 

@@ -182,6 +182,7 @@ def test_the_list_names_every_query_with_its_purpose() -> None:
         "name": "document",
         "default": "",
         "about": "a document's id, or a part of its title; '' for the first by title",
+        "types": ["string"],
     }
     [turns] = json.loads(list_queries("turns", "--statements", "--json"))["rows"]
     assert (turns["name"], turns["statement"]) == ("turns", shipped_query("turns").statement)

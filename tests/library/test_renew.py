@@ -26,7 +26,7 @@ NO_VECTOR = CHUNKS + " WHERE n.index < 3 REMOVE n.embedding"
 NO_LENGTH = CHUNKS + " WHERE n.index = 3 SET n.embedding = [x IN range(1, 256) | 0.0]"
 OLDER = (
     "MATCH (part:Part {graph: 'entities'}) "
-    "SET part.made_from = replace(part.made_from, '\"prompts\": \"\"', '\"prompts\": \"older\"')"
+    'SET part.made_from = replace(part.made_from, \'"prompts": ""\', \'"prompts": "older"\')'
 )
 NO_LABEL = CHUNKS + " WHERE n.index = 4 REMOVE n:Passage256"
 

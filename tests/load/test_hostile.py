@@ -24,6 +24,7 @@ from fabula.errors import LoadError
 from fabula.load import html, load, markdown, read_text
 from fabula.load.epub import read as read_epub
 from fabula.load.locators import without_marks
+from fabula.load.text import plain
 from fabula.store import Store
 from fabula.text.chunk import split
 from fabula.text.document import Document
@@ -134,6 +135,15 @@ def test_markdown_of_any_depth_loses_no_words() -> None:
 def test_markdown_is_read_in_time_that_grows_with_its_length(piece: str) -> None:
     # 100,000 headings: 10 to 23 s, each of them a block that several steps look at.
     assert keeps_pace(lambda n: markdown.read(f"{piece * n}word".encode(), "a.md"), 500)
+
+
+@pytest.mark.parametrize(
+    "piece", ["[[", "[[a", "/*", "*a", "> ", "Ann ", "1  Q.  a\n", "  ", "a: "]
+)
+def test_a_script_is_read_in_time_that_grows_with_its_length(piece: str) -> None:
+    begin = "INT. QUAY - DAY\n\nMEG\nHi.\n\nEXT. QUAY - DAY\n\nMEG\nHi.\n\nTOM\nHi.\n\n"
+    assert keeps_pace(lambda n: plain(f"{begin}a{piece * n}b"), 2_000)
+    assert keeps_pace(lambda n: plain(f"a{piece * n}b"), 2_000)
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,7 @@ def test_what_an_answer_can_not_be_is_refused(
     assert refused.value.body["type"] == "bad-request"  # type: ignore[index]
     assert len(endpoint.bodies) == before
     usual = {"n": 1, "tools": [], "response_format": {"type": "text"}, "stop": None, "seed": 7}
+    usual |= dict.fromkeys(("stream", "stream_options", "tool_choice", "document"))
     assert client.post("/chat/completions", body=body | usual, cast_to=object)
 
 

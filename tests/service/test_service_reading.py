@@ -139,10 +139,10 @@ def test_a_file_is_named_by_a_title_that_says_no_path(
     with connect(address) as store:
         [entry] = store.find_named("novels", winter.rpartition("/")[2], 1)
         try:
-            store.set_description(entry, title, "Nobody")
+            store.set_metadata(entry, {"title": title})
             sent = client.get(f"{SHELF}/export", params={"document": entry.id})
         finally:
-            store.set_description(entry, "Winter", "Nobody")
+            store.set_metadata(entry, {"title": "Winter"})
     assert sent.headers["content-disposition"] == disposition
     assert sent.headers["content-type"] == "application/x-ndjson"
 

@@ -378,7 +378,8 @@ BY_CYPHER = (
         "Which triangles of people are there around Scrooge?",
         cypher(
             "MATCH (a:Element&Entity {collection: $collection, name: 'Scrooge'})"
-            "-[:RELATES_TO]-(b:Entity)-[:RELATES_TO]-(c:Entity)-[:RELATES_TO]-(a) WHERE b.name < c.name "
+            "-[:RELATES_TO]-(b:Entity)-[:RELATES_TO]-(c:Entity)-[:RELATES_TO]-(a) "
+            "WHERE b.name < c.name "
             "RETURN b.name AS one, c.name AS other ORDER BY one, other LIMIT 20"
         ),
         by=lambda r: r["total"] > 0,

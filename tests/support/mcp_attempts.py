@@ -81,7 +81,7 @@ def write_attempts() -> list[Attempt]:
 
 
 NAMES = ("other", "OTHER", "mine/../other", "mine,other", "*", "", "other ", "mine' OR 1=1 //")
-LEAVING = (
+LEAVING: tuple[Attempt, ...] = (
     ("search", {"question": "the lighthouse"}),
     ("ask", {"question": "the lighthouse"}),
     ("read", {"document": "Light"}),

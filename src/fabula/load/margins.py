@@ -9,8 +9,8 @@ from fabula.load.left_out import count_characters
 from fabula.load.locators import line_mark
 
 _NUMBERED = re.compile(
-    r"^(?:(?P<indent>[ ]*)(?P<text>\S.*?)[ ]{3,}\[?(?P<right>\d{1,5})\]?"
-    r"|[ ]{0,8}\[?(?P<left>\d{1,5})\]?[ ]{2,}(?P<after>\S.*))[ ]*$",
+    r"^(?:(?P<indent>[ ]*)(?P<text>\S.{0,200}?)[ ]{3,100}\[?(?P<right>\d{1,5})\]?"
+    r"|[ ]{0,8}\[?(?P<left>\d{1,5})\]?[ ]{2,100}(?P<after>\S.{0,200}))[ ]*$",
     re.MULTILINE,
 )
 _MIN_NUMBERS = 3

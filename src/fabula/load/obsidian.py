@@ -14,7 +14,9 @@ _LINK = re.compile(
     r"(?:\|(?P<label>[^\[\]\n]{1,300}))?\]\]"
 )
 _HIGHLIGHT = re.compile(r"(?<![=\\])==(?=[^\s=])(.{1,1000}?)(?<=[^\s=])==(?!=)")
-_BLOCK_NAME = re.compile(r"[ \t]+\^[\w-]{1,60}[ \t]*$|^\^[\w-]{1,60}[ \t]*$", re.MULTILINE)
+_BLOCK_NAME = re.compile(
+    r"(?<![ \t])[ \t]+\^[\w-]{1,60}[ \t]*$|^\^[\w-]{1,60}[ \t]*$", re.MULTILINE
+)
 _CALLOUT = re.compile(r"^((?:> ?)+)\[![\w-]{1,40}\][+-]?[ \t]*", re.MULTILINE)
 
 

@@ -33,7 +33,7 @@ _TITLE_NAMES = frozenset(
     ("title", "credit", "author", "authors", "source", "draft date", "contact", "copyright")
 )
 _BONEYARD = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-_NOTE = re.compile(r"\[\[(?:[^\]\n]|\](?!\])|\n(?!\n))*\]\]")
+_NOTE = re.compile(r"\[\[(?:[^\[\]\n]|\[(?!\[)|\](?!\])|\n(?!\n))*\]\]")
 _SYNOPSIS = re.compile(r"^=(?!==)[^\n]*$", re.MULTILINE)
 _PAGE_BREAK = re.compile(r"^={3,}[ \t]*$", re.MULTILINE)
 _SCENE = re.compile(r"(?:INT|EXT|EST|INT\.?/EXT|EXT\.?/INT|I/E)[. ]\s*\S.*", re.IGNORECASE)

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 _TIME = r"(?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
 _CUE = re.compile(
     rf"(?:(?:(?<=\n\n)|(?<=\A))(?P<id>[^\n]+)\n|(?P<number>\d+)[ ]*\n)?"
-    rf"[ ]*(?P<begin>{_TIME})[ ]*-->[ ]*(?P<end>{_TIME})[^\n]*(?:\n|\Z)"
+    rf"[ ]{{0,20}}(?P<begin>{_TIME})[ ]{{0,20}}-->[ ]{{0,20}}(?P<end>{_TIME})[^\n]*(?:\n|\Z)"
 )
 _ASIDE = re.compile(r"(?:\A|(?<=\n\n))(?P<kind>NOTE|STYLE|REGION)\b.*?(?=\n\n|\Z)", re.DOTALL)
 _VOICE = re.compile(r"<v(?:\.[\w.-]+)?[ ]+([^<>\n]{1,80})>")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]*>|<[\d:.]+>|\{\\[^{}\n]*\}")
 _LABEL = re.compile(r"(?P<name>[^:\n]{2,40}):(?:\s+|$)")
 _TURN = re.compile(r"^[-–—‐]+\s*(?=\S)")
-_CHEVRONS = re.compile(r"^\s*>{2,}[ ]*", re.MULTILINE)
+_CHEVRONS = re.compile(r"^[ ]*>{2,}[ ]*", re.MULTILINE)
 """What live captions have for a dash before another speaker."""
 _SENTENCE_END = re.compile(r"[.!?…♪\])。！？][\"'”’»)\]*]*$")
 _MIN_CUES = 3
@@ -61,6 +61,8 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
 
 def is_subtitles(text: str) -> bool:
     """Return whether a tidied text has subtitles, whatever its file is called."""
+    if "-->" not in text:
+        return False
     begin = text.lstrip()
     first = _CUE.search(begin)
     starts_so = begin.startswith("WEBVTT") or (first is not None and first.start() == 0)

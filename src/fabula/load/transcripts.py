@@ -85,8 +85,10 @@ def _draft_turns(lines: list[str]) -> Draft | None:
 
 
 def _turn(number: int, line: str) -> _Turn | None:
+    # Single spaces, as the patterns would take the square of the length of a run of them.
+    line = " ".join(line.split())
     for pattern in _HEADS:
-        if match := pattern.fullmatch(line.strip()):
+        if match := pattern.fullmatch(line):
             seconds = 0
             for part in re.split(r"[.,]", match["time"])[0].split(":"):
                 seconds = 60 * seconds + int(part)
@@ -125,9 +127,11 @@ def _testimony(lines: list[str], left_out: Counter[str]) -> Iterator[Block]:
             block = ""
         mark = page_mark(label)
         if labelled:
-            block = f"{mark}{SPEAKER_MARK}{labelled['name']}\n{labelled['text']}"
+            said = " ".join(labelled["text"].split())
+            block = f"{mark}{SPEAKER_MARK}{labelled['name']}\n{said}"
         else:
-            block = f"{block} {mark}{text}" if block else f"{mark}{text}"
+            said = " ".join(text.split())
+            block = f"{block} {mark}{said}" if block else f"{mark}{said}"
     if block:
         yield Block(block)
 
@@ -151,7 +155,7 @@ def _testimony_lines(lines: list[str], left_out: Counter[str]) -> list[tuple[str
             if numbered["page"]:
                 printed[len(pages) - 1] = str(int(numbered["page"]))
                 left_out[PAGE_NUMBERS] += count_characters(numbered["page"]) + 1
-            pages[-1].append((number, " ".join((numbered["text"] or "").split())))
+            pages[-1].append((number, (numbered["text"] or "").strip()))
             left_out["line numbers"] += count_characters(numbered["line"])
             before = number
         elif page:

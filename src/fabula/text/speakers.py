@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _MAX_CHARACTERS = 40
+_MAX_LINE_CHARACTERS = 400
 _DIRECTION = re.compile(r"\s*[(\[][^()\[\]]{0,100}[)\]]")
 _ROMAN = re.compile(r"[IVXLCDM]+")
 _MARKS = frozenset(" .,'’&-/")
@@ -15,6 +16,9 @@ def is_speaker(line: str) -> bool:
 
     A stage direction in brackets, and a full stop or colon, may follow it.
     """
+    # The pattern takes the square of the length of a run of spaces.
+    if len(line) > _MAX_LINE_CHARACTERS:
+        return False
     name = _DIRECTION.sub("", line).strip().rstrip(".:")
     return (
         1 < len(name) <= _MAX_CHARACTERS

@@ -55,8 +55,8 @@ def describe(number: int) -> Metadata:
     """The fields of a document; `rank` is from 0 to 999."""
     draw = np.random.default_rng([7, number]).integers
     year = 1750 + int(draw(YEARS))
-    fields = {"genre": f"g{draw(GENRES)}", "place": f"p{draw(PLACES)}", "year": year}
-    return fields | {"rank": number * 617 % 1000}
+    place = {"genre": f"g{draw(GENRES)}", "place": f"p{draw(PLACES)}"}
+    return {**place, "year": year, "rank": number * 617 % 1000}
 
 
 def measure(books: Path | None, passages: int = 20_000) -> list[Figure]:
@@ -69,7 +69,12 @@ def _measure(store: Store, count: int) -> Iterator[Figure]:
     store.prepare(COLLECTION, MODEL, DIMENSIONS)
     parts = [_with_fields(part, number) for number, part in enumerate(_texts(count))]
     batches = [parts[at : at + AT_ONCE] for at in range(0, count, AT_ONCE)]
-    yield Figure("written", seconds(lambda: [store.apply(batch, MODEL) for batch in batches]))
+
+    def write() -> None:
+        for batch in batches:
+            store.apply(batch, MODEL)
+
+    yield Figure("written", seconds(write))
     chunks = [[node for node in part.nodes if node.label == "Chunk"] for part in parts]
     embeddings = np.array([node.embedding for each in chunks for node in each])
     ids = np.array([node.id for each in chunks for node in each])

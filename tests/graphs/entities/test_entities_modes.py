@@ -307,16 +307,13 @@ def test_the_command_line_explains_the_way() -> None:
 def test_the_network_is_read_again_once_it_has_changed() -> None:
     with Fabula(mode="hippo") as fabula:
         before = fabula.retrieve("What did Clara do?", document="Other")
-        made: list[str] | None = fabula.open_store().cached(
-            "network", fabula.name, "", ("text", NAME), list
-        )
-        assert fabula.open_store().cached("network", fabula.name, "", ("text", NAME), list) is made
+        every = Filters(fabula.name)
+        made: list[str] | None = fabula.open_store().cached("network", every, ("text", NAME), list)
+        assert fabula.open_store().cached("network", every, ("text", NAME), list) is made
         grown = {name: CAST[name] for name in ("Anna", "Boris")}
         grown["Clara"] = ("person", {"Clara": "I"}, "Clara visits.")
         put_cast(fabula, "Other", grown, {})
-        assert (
-            fabula.open_store().cached("network", fabula.name, "", ("text", NAME), list) is not made
-        )
+        assert fabula.open_store().cached("network", every, ("text", NAME), list) is not made
         steps = Steps()
         after = fabula.retrieve("What did Clara do?", document="Other", path=steps)
         assert "from Clara" in str([step.note for step in steps.root.steps[0].steps])
