@@ -106,6 +106,18 @@ def test_a_label_may_name_several_and_all_are_nobody() -> None:
     ]
 
 
+def test_a_list_of_names_with_titles_and_full_stops_is_of_all_of_them() -> None:
+    alone = ["FR. V. SILBERHAAR.", "MAJOR.", "FR. V. WINTERAU.", "HANS."]
+    speeches = read_speeches(
+        play([*alone * 3, "FR. V. SILBERHAAR, FR. V. WINTERAU.", "MAJOR. HANS."])
+    )
+
+    assert [[speaker.name for speaker in speech.speakers] for speech in speeches[-2:]] == [
+        ["FR. V. SILBERHAAR", "FR. V. WINTERAU"],
+        ["MAJOR", "HANS"],
+    ]
+
+
 def test_who_speaks_in_one_scene_is_tied_once_for_each_scene() -> None:
     cast = cast_of(
         play(

@@ -58,6 +58,7 @@ _SEVERAL = frozenset(
 )
 """Words of labels that stand above what several of those on stage say at once, and are nobody's
 name."""
+_COMMA = re.compile(r"\s*[,;&/]\s*|\s+(?:and|et|i|oraz|und|y|e|и)\s+", re.IGNORECASE)
 _AND = re.compile(r"\s*[,;&/]\s*|\.\s+|\s+(?:and|et|i|oraz|und|y|e|и)\s+", re.IGNORECASE)
 _DIRECTION = re.compile(r"\s*[(\[][^()\[\]]{0,100}[)\]]")
 _NUMBER = re.compile(r"\d+(?:ND|RD|ST|TH|GI|CI|SZY|TY|\.)?\s*")
@@ -101,7 +102,7 @@ def read_speeches(chunks: Sequence[Chunk], locators: Sequence[Locator] = ()) -> 
     spoken = _stated_labels(chunks, locators) or _guess_labels(chunks, scenes)
     if not spoken:
         return []
-    known = {name for _, _, line in spoken if len(_parts(name := _bare(line))) == 1}
+    known = {_bare(line) for _, _, line in spoken}
     speeches = [
         Speech(row, start, tuple(_speakers(line, start, known))) for row, start, line in spoken
     ]
@@ -395,10 +396,19 @@ def _speakers(line: str, start: int, known: set[str]) -> Iterator[Speaker]:
     label = _bare(line)
     if not _SEVERAL.isdisjoint(label.casefold().split()):
         return
+    # "Fr. v. Silberhaar, Fr. v. Winterau" is two names, and so is "Major. Hans".
+    names = next(
+        (
+            parts
+            for parts in (_COMMA.split(label), _AND.split(label))
+            if len(parts) > 1 and known.issuperset(parts)
+        ),
+        [label],
+    )
     parts = _parts(label)
     # Full stops stand only between names; other words and marks may be within one.
-    is_list = known.issuperset(parts) or (". " in label and not known.isdisjoint(parts))
-    names = parts if len(parts) > 1 and is_list else [label]
+    if names == [label] and ". " in label and len(parts) > 1 and not known.isdisjoint(parts):
+        names = parts
     for name in names:
         yield Speaker(name, start + line.index(name))
 
