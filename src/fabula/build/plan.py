@@ -16,7 +16,7 @@ from fabula.config.model_factory import ModelFactory
 from fabula.config.recipes import make_collection_recipe, make_recipes
 from fabula.config.settings import STATIC
 from fabula.errors import Changed, LoadError, NotFound
-from fabula.graph import TEXT, Owner, Part, Record, fingerprint
+from fabula.graph import CHUNK, TEXT, Owner, Part, Record, fingerprint
 from fabula.graph.annotations import AnnotationLayer
 from fabula.graph.decisions import Decision
 from fabula.graph.entries import Entry
@@ -322,13 +322,17 @@ class Planner:
             edges=edges,
             report=self._report_read,
         )
-        if not self.dry or self.models.settings.embedding_model == STATIC:
+        if not self.dry:
+            return part
+        # A chunk whose vector is lost is embedded by a run before it builds.
+        lost = {node.id for node in part.nodes if node.embedding is None and node.label == CHUNK}
+        if self.models.settings.embedding_model == STATIC and not lost:
             return part
         # A dry run embeds by static vectors, which can't be compared with a model's.
         texts = [str(node.properties.get("text", "")).strip() or "-" for node in part.nodes]
         vectors = self.models.static.embed(texts).vectors
         nodes = tuple(
-            node if node.embedding is None else replace(node, embedding=row)
+            node if node.embedding is None and node.id not in lost else replace(node, embedding=row)
             for node, row in zip(part.nodes, vectors, strict=True)
         )
         return replace(part, nodes=nodes)

@@ -330,7 +330,7 @@ def lists(whole: Collection, entry: Entry, place: int) -> Iterator[tuple[str, st
     lines += [json.dumps(asdict(edge), ensure_ascii=False) for edge in exported.relationships()]
     yield "export", "\n".join(lines)
     annotated = read_annotated(collection.open_store(), entry)
-    for format in annotation_formats().values():
+    for format in (each for each in annotation_formats().values() if each.write):
         with suppress(NotFound):  # nothing is marked before the place
             files = write_annotations(annotated, format, ())
             yield f"annotations as {format.name}", "\n".join(files.values())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
@@ -15,7 +15,7 @@ from fabula.cli.shared.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.shared.screen import echo, notice_offline
 from fabula.config.settings import Settings
 from fabula.errors import LoadError
-from fabula.text.metadata import GivenMetadata, read_assignments, read_table
+from fabula.text.metadata import GivenMetadata, Metadata, read_assignments, read_table
 
 if TYPE_CHECKING:
     from fabula.build.options import BuildOptions
@@ -47,7 +47,7 @@ MAX_NAMED = 5
 )
 @click.option(
     "--meta-csv",
-    type=click.File(encoding="utf-8-sig"),
+    type=click.Path(path_type=Path),
     help="a table of fields, with a row for each document, by its file or title",
 )
 @click.option(
@@ -62,7 +62,7 @@ def command(
     rebuild: bool,
     name: str,
     meta: tuple[str, ...],
-    meta_csv: TextIO | None,
+    meta_csv: Path | None,
     as_one: bool,
     flags: BuildFlags,
     settings: Settings,
@@ -88,6 +88,8 @@ def command(
     The command ends with exit code 75 while documents wait; run it again, or let it --wait.
     """
     from fabula.load import find
+    from fabula.load.encoding import decode_text
+    from fabula.load.files import read_file
     from fabula.load.folders import describe_parts
 
     notice_offline(settings)
@@ -96,7 +98,11 @@ def command(
         with suppress(LoadError):
             if path.is_dir() and (hint := describe_parts(path, find([path]).files)):
                 echo(hint, err=True)
-    given = GivenMetadata(read_assignments(meta), read_table(meta_csv.read()) if meta_csv else {})
+    rows: Mapping[str, Metadata] = {}
+    if meta_csv:
+        data = read_file(meta_csv, str(meta_csv), settings.max_file_mb * 1_000_000)
+        rows = read_table(decode_text(data, str(meta_csv)).text)
+    given = GivenMetadata(read_assignments(meta), rows)
 
     def ingest(collection: Collection, /, **options: Unpack[BuildOptions]) -> Sequence[Outcome]:
         options |= {"rebuild": rebuild, "metadata": given}
