@@ -98,7 +98,7 @@ def test_the_document_says_what_all_rounds_have_cost(endpoint: Endpoint, book: P
     assert endpoint.calls == endpoint.batches.paid.total() + 2
     assert 0 < usage.prompt_tokens - usage.batch_prompt_tokens < usage.prompt_tokens / 7
     live = PRICE.of(Usage(1, usage.prompt_tokens, usage.completion_tokens))
-    assert PRICE.of(usage) <= 0.55 * live
+    assert PRICE.of(usage) <= 0.6 * live
     with Fabula() as fabula:
         [entry] = fabula.documents()
         recorded = sum(entry.usage.values(), Usage())
@@ -209,9 +209,9 @@ def test_a_round_of_few_calls_is_not_waited_for(
     live = live_graph(store, tmp_path, book)
     monkeypatch.setenv("FABULA_BATCH_MIN_TOKENS", "100000")
     calls = endpoint.calls
-    ingest(book, batch=AT_ONCE, batch_min_calls=4)
+    ingest(book, batch=AT_ONCE, batch_min_calls=2)
     assert graph_of(store) == live
-    assert min(endpoint.batches.sizes) >= 4
+    assert min(endpoint.batches.sizes) >= 2
     # Details are many; the last summaries of a tree are few, and asked for directly.
     assert endpoint.calls - calls > endpoint.batches.paid.total() + 2
     assert paid_once(endpoint)
@@ -256,7 +256,7 @@ def test_lines_that_are_dropped_odd_or_in_any_order(
     )
     endpoint.batches.line_faults = lambda number: 500 if number % 9 == 0 else None
     [outcome] = ingest(book, batch=AT_ONCE)
-    assert outcome.status == "added"
+    assert (outcome.status, outcome.error) == ("added", None)
     assert graph_of(store) == live
     assert paid_once(endpoint)
 

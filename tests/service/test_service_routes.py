@@ -28,6 +28,7 @@ API = "/api/v1/collections/{collection}"
 UPLOADS = {
     ("POST", f"{API}/documents"),
     ("POST", f"{API}/documents/{{document}}/annotations/import"),
+    ("POST", f"{API}/documents/{{document}}/append"),
     ("POST", "/c/{collection}/add"),
 }
 """The routes whose body may be as large as a file."""

@@ -13,7 +13,6 @@ from pydantic import Field
 from fabula.errors import NotFound, did_you_mean
 from fabula.operations.kit import operation
 from fabula.operations.queries import GROUP
-from fabula.store.schema import needed_indexes
 from fabula.text.names import quote_name
 from fabula.text.tokens import count
 
@@ -218,6 +217,8 @@ def _count_graphs(collection: Collection) -> dict[str, int]:
 
 def _describe_indexes(space: Space) -> dict[str, str]:
     """Return the indexes by which nodes of the collection are found, with how to ask them."""
+    from fabula.store.schema import needed_indexes
+
     vectors = "vectors; SEARCH with filters on collection, document, kind"
     words = "full text over search_text (folded words), search_terms, tenant"
     described = {name: vectors if "vectors" in name else words for name in needed_indexes(space)}

@@ -422,7 +422,7 @@ def test_what_breaks_its_invariant_is_found(
         found = fabula.check().violations
     assert {violation.invariant for violation in found} == {"check_identities"}
     assert any(what in violation.what for violation in found)
-    assert "fabula build identities --rebuild" in found[0].cure
+    assert "fabula renew" in found[0].cure
 
 
 def test_a_model_that_says_nothing_at_all_fails_and_leaves_what_is_there(
