@@ -310,7 +310,7 @@ def test_gaps_are_filled_and_embeddings_made_again(chromium: Browser, library: L
         page.get_by_role("button", name="Begin").click()
         finish_job(page)
         page.goto("/c/books/manage")
-        page.get_by_role("link", name="Fill gaps").click()
+        page.get_by_role("link", name="Renew").click()
         page.get_by_role("button", name="Begin").click()
         finish_job(page)
     costs = library.offline.client("write").post(f"{BASE}/collections/books/reembed?dry_run=true")
