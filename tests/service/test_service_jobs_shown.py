@@ -122,7 +122,7 @@ def test_a_job_says_for_which_one_it_waits_and_why(
     expected = {
         same: f"It waits for job {first}: that one adds the same document.",
         build: f"It waits for job {same}: that one adds documents to the collection.",
-        after: f"It waits for job {build}: that one fills gaps of the collection.",
+        after: f"It waits for job {build}: that one renews what is damaged in the collection.",
     }
     deadline = time.monotonic() + 120
     while (

@@ -47,7 +47,7 @@ WHAT_JOBS_DO: Mapping[str, str] = {
     "ingest": "adds documents to the collection",
     "annotate": "imports annotations of a document",
     "build": "builds a graph of the collection",
-    "retry": "fills gaps of the collection",
+    "renew": "renews what is damaged in the collection",
     "reembed": "recomputes the embeddings of the collection",
     "remove": "removes the collection's documents",
 }
