@@ -3,7 +3,7 @@
 // without ids are of documents that do not fulfil it.
 // $collection  its name
 // $steps       the condition in postfix order (fabula.graph.hits.ConditionStep); [] fits all
-// $properties  the properties that it names
+// $fields      the properties that it names
 // $locks       the beginning of the ids of the collection's locks
 // $revision    the revision whose documents the caller knows; '' for none
 CYPHER 25
@@ -15,7 +15,7 @@ WITH reduce(text = '', number IN times | text + '/' + coalesce(toString(number),
 RETURN revision, COLLECT {
   MATCH (document:Document {collection: $collection})
   WHERE revision <> $revision
-  WITH document, [name IN $properties WHERE document[name] IS NOT NULL] AS present,
+  WITH document, [name IN $fields WHERE document[name] IS NOT NULL] AS present,
     reduce(stack = [], step IN $steps | CASE step.do
       WHEN 'and' THEN stack[..-2] + [stack[-2] AND stack[-1]]
       WHEN 'or' THEN stack[..-2] + [stack[-2] OR stack[-1]]

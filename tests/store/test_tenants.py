@@ -381,7 +381,8 @@ def given(row: dict[str, Any], mine: str, other: str, *, whole: bool) -> dict[st
     open_ |= {"name": "", "relation": ""} | dict.fromkeys(
         ("title", "title_key", "author", "author_key"), "x"
     )
-    most = {"limit": 1000, "depth": 100, "starts": 100, "width": 100}
+    open_ |= {"steps": [], "fields": ["title"], "revision": ""}
+    most = {"limit": 1000, "depth": 100, "starts": 100, "width": 100, "values": 9, "sample": 9}
     most |= {"chunks_before": 3, "chunks_after": 3}
     return {"collection": mine, **named, **space, **open_, **most}
 

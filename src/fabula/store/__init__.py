@@ -736,7 +736,7 @@ class Store(Database):
             "core/find_chosen",
             collection=collection,
             steps=[asdict(step) for step in steps],
-            properties=list(named),
+            fields=list(named),
             locks=lock_prefix(collection),
             revision=cached.revision if cached else "",
         )

@@ -290,7 +290,7 @@ async def compare(
             "where": where,
             "until": until,
             "is_led": is_led,
-            "here": address("c", collection.name, "ask"),
+            "marked": address("c", collection.name, "ask"),
             **columns,
             **_choices(collection, document),
         }
