@@ -28,6 +28,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 SCHEME = """{"type": "Annotation", "body": {"type": "TextualBody", "value": "irony"},
 "target": {"selector": {"type": "TextQuoteSelector", "exact": "as dead as a door-nail"}}}"""
 NOT_RUN = {
+    "append": "needs a book that goes on, in tests/library/test_append.py",
     "bench run": "asks models for hours",
     "bench report": "is of such a run",
     "batches --cancel": "is of a batch under way, in tests/build/test_batches_in_doubt.py",
@@ -108,6 +109,7 @@ def test_every_example_runs(
     run("ingest novels/ --collection trial")
     Path("mine.cypher").write_text("MATCH (d:Document) RETURN d.title LIMIT $limit")
     Path("scheme.jsonld").write_text(SCHEME)
+    Path("corpus.csv").write_text("file,genre\nwinter.txt,gothic\n")
     typed = [*commands_of_pages(), *examples()]
     failed = {one: said for one in typed if (said := run(one, code=None))}
     assert not failed, "\n".join(f"{one}: {said}" for one, said in failed.items())

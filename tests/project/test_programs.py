@@ -42,6 +42,7 @@ from fabula import (
 from fabula.ask.notebook import list_documents
 from fabula.ask.query import query_options
 from fabula.build.outcome import Listener
+from fabula.build.renew import Damage
 from fabula.cli.shared.options import ASKING
 from fabula.config.settings import setting_fields
 from fabula.graph.explore import AnalystQuery
@@ -87,7 +88,7 @@ def test_all_that_a_program_is_given_is_public(of: type[Any]) -> None:
     types = {name: getattr(fabula, name) for name in dir(fabula)}
     types |= {"Listener": Listener, "Progress": Progress, "Store": Store, "Meter": Meter}
     types |= {"Trace": Trace, "AnalystQuery": AnalystQuery}
-    types["ProgressReport"] = ProgressReport
+    types |= {"ProgressReport": ProgressReport, "Damage": Damage}
     hints = [get_type_hints(method, localns=types)["return"] for method in given]
     results = {each for hint in hints for each in _classes(hint)}
     # The graph itself, for who looks behind all this.
@@ -193,7 +194,7 @@ def test_one_aspect_or_kind_needs_no_list_and_none_is_not_given() -> None:
         ({"levels": "2-3-4"}, "levels: input should be a valid tuple"),
         ({"levels": (5, 2)}, r"levels \(5, 2\): the lowest comes first"),
         ({"aspects": [3]}, "aspects.0: input should be a valid string"),
-        ({"document": 5}, "document: input should be a valid string"),
+        ({"document": 5}, "document: input should be an instance of Sequence"),
         ({"knobs": "width=3"}, "knobs: input should be a valid dictionary"),
         ({"mode": 3}, "mode: input should be a valid string"),
     ],

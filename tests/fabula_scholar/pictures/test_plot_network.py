@@ -258,7 +258,7 @@ def test_nobody_is_a_picture_too() -> None:
     empty = replace(sociogram(3), figures=(), relations=(), entities=0)
     assert spread((), ()) == ()
     ElementTree.fromstring(draw_network(empty, (), alone=True))
-    assert "0 entities" in to_network_page(empty, ())
+    assert "0 people, places and things" in to_network_page(empty, ())
 
 
 # Files

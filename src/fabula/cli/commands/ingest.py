@@ -32,8 +32,6 @@ MAX_NAMED = 5
     examples=(
         "ingest book.epub",
         "ingest novels/ --dry-run",
-        "ingest novels/ --max-calls 5000",
-        "ingest scenes/ --as-one",
         "ingest - --name tale.md < tale.md",
         "ingest novels/ --workers 4",
         "ingest novels/ --meta genre=gothic --meta-csv corpus.csv",
@@ -48,12 +46,12 @@ MAX_NAMED = 5
 @click.option(
     "--meta-csv",
     type=click.Path(path_type=Path),
-    help="a table of fields, with a row for each document, by its file or title",
+    help="a table of fields by file or title",
 )
 @click.option(
     "--as-one",
     is_flag=True,
-    help="one document of all files of a folder, as its chapters or scenes",
+    help="one document of all files of a folder",
 )
 @work_flags(*BUILD_FLAGS)
 @settings_flags(*GRAPH, *BUILDING)
@@ -70,22 +68,16 @@ def command(
     """Build graphs of PATHS: files, folders, zip archives, an https address, or - for standard
     input.
 
-    Fabula reads text, Markdown, HTML, EPUB, PDF, DOCX, ODT, RTF, FB2, TEI, screenplays (Fountain,
-    Final Draft), subtitles (SRT, WebVTT, TTML) and transcripts. Other files in a folder are listed
-    and skipped.
+    Fabula reads books, plays, scripts and subtitles in many formats (docs/formats.md). Other files
+    in a folder are listed and skipped.
 
-    --meta and --meta-csv add metadata, by which questions are restricted (`fabula query --where`).
-    They need no new build, so that a file may be given again with others.
+    Documents that have not changed stay as they are; of a changed file the model is asked only
+    about what changed. A file that can't be read is reported, and the others continue; the exit
+    code is then 1. A piece that the model did not provide is a gap, which the next ingest asks for
+    again.
 
-    Documents that have not changed stay as they are; a changed file replaces its old version, and
-    the model is asked only about what changed. A file that can't be read is reported, and the
-    others continue; the exit code is then 1.
-
-    A document is added without its gaps, the pieces that the model did not provide, if they are
-    few. The next ingest of the file asks for them again; `fabula renew` does so for all documents.
-
-    With --batch, models are asked by batches, at half the price, which may take up to a day each.
-    The command ends with exit code 75 while documents wait; run it again, or let it --wait.
+    With --batch, models are asked at half the price, within a day. The command ends with exit code
+    75 while documents wait; run it again, or let it --wait.
     """
     from fabula.load import find
     from fabula.load.encoding import decode_text
