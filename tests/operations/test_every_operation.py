@@ -29,6 +29,7 @@ from fabula.operations.kit import Asker, Operation, find_operations, operation_e
 from fabula.operations.notes import add_note
 from fabula.server import Address
 from fabula.service.http.dependencies import PERSON
+from fabula.text.metadata import GivenMetadata
 from fabula_scholar.words.operations import ngrams
 from mcp_calls import called
 from served import Served, served, server_of
@@ -72,7 +73,8 @@ def it(address: Address) -> Iterator[Served]:
     with App(**server_of(address), **OFFLINE) as app:
         books = app.collection("default")
         books.ingest_text(CAROL, source="carol.txt", title="A Christmas Carol", language="en")
-        books.ingest_text(KING, source="k.txt", title="The King", language="en")
+        given = GivenMetadata({"genre": "tale", "place": "Bohemia"})
+        books.ingest_text(KING, source="k.txt", title="The King", language="en", metadata=given)
         state_facts(books, "A Christmas Carol", STATED)
         add_note(books, "A Christmas Carol", "The poor man", "The first line of the stave.")
         add_note(books, "A Christmas Carol", "Bob Cratchit said", "He is poor.", tag="voice")

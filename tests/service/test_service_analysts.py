@@ -37,15 +37,13 @@ def it(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     """A novel and a story in two collections, where the operator allows assistants Cypher."""
     home = tmp_path_factory.mktemp("home")
     built = "aspects,entities,speech,episodes"
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        offline_app(address, home=home, chunk_tokens=200, graphs=built) as app,
-    ):
+    with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FABULA_SERVE__CYPHER_TOOL", "true")
-        app.collection("mine").ingest(CAROL)
-        app.collection("other").ingest_text(LIGHTHOUSE, source="light.txt", title="Light")
-        with served(app) as it:
-            yield it
+        with offline_app(address, home=home, chunk_tokens=200, graphs=built) as app:
+            app.collection("mine").ingest(CAROL)
+            app.collection("other").ingest_text(LIGHTHOUSE, source="light.txt", title="Light")
+            with served(app) as it:
+                yield it
 
 
 def make_calls(it: Served, caller: Caller, attempts: Sequence[Attempt]) -> list[tuple[bool, str]]:
