@@ -281,9 +281,9 @@ PROJECTION = re.compile(r"(\w+) \{([^{}]*)\} AS hit\b")
 
 
 def test_a_hit_is_returned_by_one_projection_and_has_all_fields() -> None:
-    # Pages and lines come from the structure of the document, the score from the index, and the
-    # collection from who asked several of them.
-    others = ("score", "pages", "lines", "collection")
+    # Pages, lines and metadata come from the structure of the document, the score from the index,
+    # and the collection from who asked several of them.
+    others = ("score", "pages", "lines", "metadata", "collection")
     fields = [field.name for field in dataclasses.fields(Hit) if field.name not in others]
     from_document = {"title": "title: document.title", "language": "language: document.language"}
     wanted = ", ".join(from_document.get(name, f".{name}") for name in fields)
