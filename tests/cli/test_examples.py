@@ -47,6 +47,7 @@ NOT_RUN = {
     "notes remove": "needs the id of a note, in tests/graphs/annotations",
     "mcp": "serves until it is ended, in tests/service/test_service_mcp.py",
     "read 3": "is of the answer before it, in tests/cli/test_opening_passages.py",
+    "renew": "needs the model that a graph was built with, in tests/library/test_renew.py",
     "reembed": "asks an embedding model, in tests/build/test_reembed.py",
     "serve": "serves until it is ended, in tests/service/test_service_up.py",
 }
