@@ -247,14 +247,14 @@ def test_lines_that_are_dropped_odd_or_in_any_order(
     endpoint: Endpoint, store: Store, book: Path, tmp_path: Path
 ) -> None:
     live = live_graph(store, tmp_path, book)
-    endpoint.batches.drop = 0.1
+    endpoint.batches.drop = 0.05
     endpoint.batches.odd_lines = (
         "no JSON",
         "[1, 2]",
         json.dumps({"custom_id": "somebody else's", "response": {"status_code": 200}}),
         json.dumps({"custom_id": 7}),
     )
-    endpoint.batches.line_faults = lambda number: 500 if number % 9 == 0 else None
+    endpoint.batches.line_faults = lambda number: 500 if number % 11 == 0 else None
     [outcome] = ingest(book, batch=AT_ONCE)
     assert (outcome.status, outcome.error) == ("added", None)
     assert graph_of(store) == live
