@@ -562,13 +562,13 @@ class MetadataField:
         name: Its name, as conditions have it.
         documents: How many documents have it.
         different: How many different values it has.
-        values: The most frequent ones.
+        values: The most frequent ones, as people write them: a year has no comma.
     """
 
     name: str
     documents: int
     different: Annotated[int, Column("different values")]
-    values: Annotated[tuple[Value, ...], Column("most frequent")]
+    values: Annotated[tuple[str, ...], Column("most frequent")]
 
 
 @dataclass(frozen=True)
@@ -608,7 +608,7 @@ def list_fields(
             row["name"].removeprefix(PREFIX),
             row["documents"],
             row["different"],
-            tuple(row["values"]),
+            tuple(map(format_metadata, row["values"])),
         )
         for row in found
     ]
