@@ -399,6 +399,7 @@ BY_CYPHER = (
         cypher(
             ENTITY + "MATCH (e)-[:FROM_CHUNK]->(c:Chunk) WITH e, min(c.start) AS start "
             "MATCH (c:Passage&Chunk {collection: $collection, start: start}) "
+            "WITH c, e, start ORDER BY COUNT { (e)-[:FROM_CHUNK]->() } DESC, e.name "
             "RETURN c.section AS section, collect(e.name)[..5] AS names, min(start) AS first "
             "ORDER BY first"
         ),
