@@ -48,7 +48,7 @@ def archive(file: Path) -> None:
         record = next(Path(folder).glob(f"*{pid}.recorded"), None)
         if not record:
             # On a busy machine a server can be killed before it has stopped by itself.
-            print("Neo4j ended before it had written its classes: each server loads them anew.")
+            sys.stderr.write("Neo4j ended before it had written its classes: none are kept.\n")
             return
         del os.environ["JDK_JAVA_OPTIONS"]
         # Linked are only classes that are kept with their objects, which this collector can write.
