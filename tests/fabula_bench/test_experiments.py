@@ -77,36 +77,6 @@ def suite(folder: Path, more: str = "") -> str:
 # The suites that come with Fabula
 
 
-def test_the_suites_of_the_documentation_are_there() -> None:
-    assert {
-        "smoke",
-        "quality",
-        "quality-hard",
-        "narrativeqa",
-        "graphrag-bench-novel",
-        "sweep-top-k",
-        "sweep-context",
-        "sweep-chunk-length",
-        "sweep-summary-length",
-        "sweep-details",
-        "sweep-layers",
-        "sweep-lengths",
-        "sweep-community-level",
-        "sweep-entity-windows",
-        "aspects-single",
-        "aspects-single-built",
-        "aspects-all-but-one",
-        "aspects-all-but-one-built",
-        "facts-ablation",
-        "own",
-        "temperature",
-        "modes",
-        "all-ways",
-        "agent",
-        "agent-medical",
-    } <= set(shipped_suites())
-
-
 @functools.cache
 def systems_of(suite: str) -> list[TestedSystem]:
     return plan_systems(read_suite(suite), DATA, {})
