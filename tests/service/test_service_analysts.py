@@ -74,7 +74,7 @@ def count_graph(it: Served) -> Any:
 @pytest.mark.parametrize(
     ("caller", "questions"), [(READER, BY_TOOLS), (TRUSTED, BY_CYPHER)], ids=["tools", "cypher"]
 )
-def test_questions_are_answered_in_three_calls_each(
+def test_thirty_questions_are_answered_in_three_calls_each(
     it: Served, caller: Caller, questions: Sequence[Question]
 ) -> None:
     async def answer(client: Client) -> list[str]:
@@ -93,6 +93,7 @@ def test_questions_are_answered_in_three_calls_each(
                     wrong.append(f"{question.text} {results[-1]}"[:400])
         return wrong
 
+    assert len(questions) == 30
     assert max(len(question.steps) for question in questions) <= 3
     assert in_memory(it, answer, caller) == []
 
