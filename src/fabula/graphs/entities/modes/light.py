@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -68,7 +67,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     # have, relations with the entities that they tie.
     entities = by_turns([entities, _ends(relations, network)])
     relations = by_turns([of_entities, relations])
-    unfiltered = replace(filters, kinds=(), aspects=(), lowest=0)
+    unfiltered = filters.open
     candidates = [
         entity_hits(score_by_rank(entities), network, unfiltered, tools),
         link_hits(score_by_rank(relations), network.relations, "relation", unfiltered, tools),
