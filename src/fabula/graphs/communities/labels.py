@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 ENTITIES, ENTITY, RELATION = "entities", "Entity", "Relation"
-COMMUNITY, REPORT, CLAIM = "Community", "Report", "Claim"
+COMMUNITY, REPORT = "Community", "Report"
 HAS_MEMBER, PARENT_COMMUNITY = "HAS_MEMBER", "PARENT_COMMUNITY"
 REPORTS, CITES = "REPORTS", "CITES"
-FROM_CHUNK, SUBJECT, OBJECT = "FROM_CHUNK", "SUBJECT", "OBJECT"
-CLAIMS = "claims"
-"""The step that asks a model for claims; gaps carry this name."""
 
 
 @dataclass(frozen=True, slots=True)

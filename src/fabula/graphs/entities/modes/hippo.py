@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -188,7 +187,7 @@ def _filter(
     tools: Tools,
 ) -> dict[int, float]:
     """The facts that a model calls helpful; all, where none of its replies can be used."""
-    unfiltered = replace(filters, kinds=(), aspects=(), lowest=0)
+    unfiltered = filters.open
     facts = link_hits(near, network.linked, kind, unfiltered, tools)
     if not facts:
         return {}
