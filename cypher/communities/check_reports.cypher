@@ -17,7 +17,7 @@ WITH n, CASE
     THEN 'reports have an importance that is not from 0 to 10'
   WHEN NOT EXISTS { (n)-[:CITES]->() } THEN 'reports cite nothing'
   WHEN EXISTS { MATCH (n)-[:CITES]->(cited)
-    WHERE NOT EXISTS {
+    WHERE NOT cited:Claim AND NOT EXISTS {
       MATCH (cited)-[:SOURCE|TARGET]->{0,1}(member:Entity)<-[:HAS_MEMBER]-(community) } }
     THEN 'reports cite nodes that belong to no member of their community'
 END AS what

@@ -21,13 +21,13 @@ LIMIT 1
 CALL (report) {
   RETURN 0 AS turn, 'report' AS what, report.title AS title, report.text AS text, report AS node
   UNION ALL
-  MATCH (report)-[:CITES]->(node:Entity|Relation {collection: $collection})
-  RETURN CASE WHEN node:Entity THEN 1 ELSE 2 END AS turn,
+  MATCH (report)-[:CITES]->(node:Entity|Relation|Claim {collection: $collection})
+  RETURN CASE WHEN node:Entity THEN 1 WHEN node:Relation THEN 2 ELSE 3 END AS turn,
     node.kind AS what, node.name AS title, node.text AS text, node
   UNION ALL
   MATCH (node:Passage&Chunk {collection: $collection})
   WHERE node.id IN report.sources
-  RETURN 3 AS turn, 'chunk' AS what, node.name AS title, node.text AS text, node
+  RETURN 4 AS turn, 'chunk' AS what, node.name AS title, node.text AS text, node
 }
 RETURN what, title,
   CASE turn WHEN 0 THEN text ELSE left(replace(text, '\n', ' '), 160) END AS text,

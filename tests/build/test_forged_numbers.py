@@ -63,6 +63,7 @@ def test_no_prompt_of_a_build_or_an_answer_has_a_number_that_the_book_prints(
         **{
             "graphs": ("aspects", "entities", "communities", "discourse", "facts"),
             "entities.triples": True,
+            "communities.claims": True,
         }
     )
     with Fabula(settings) as fabula:

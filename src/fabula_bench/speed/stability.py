@@ -16,7 +16,7 @@ from fabula.graphs.communities.contexts import ContextRenderer
 from fabula.graphs.communities.ids import community_id
 from fabula.graphs.communities.leiden import find_communities, modularity, sum_weights
 from fabula.graphs.communities.mapping import chunk_places, make_network
-from fabula.graphs.communities.options import Options
+from fabula.graphs.communities.options import DivisionOptions
 from fabula.graphs.communities.values import Community, Member, MemberNetwork, MemberRelation
 from fabula.graphs.entities.descriptions import Statements
 from fabula.graphs.entities.values import Mention, RelationMention
@@ -34,7 +34,7 @@ EDITS = {"one chunk": 0.0, "1 % of the chunks": 0.01, "10 % of the chunks": 0.1}
 """Shares of the chunks; one at least."""
 REPEATED = 6
 FIFTH = 20.0
-KNOBS = Options()
+KNOBS = DivisionOptions()
 
 
 Divided = tuple[Sequence[Community], Set[str]]
@@ -83,7 +83,7 @@ def read(chunks: Sequence[Chunk], language: str) -> MemberNetwork:
         return statements.joined, tuple(sorted(statements.chunks, key=order.__getitem__))
 
     members = [
-        Member(each.id, each.name, each.type, text, where, (each.id,))
+        Member(each.id, each.name, each.type, text, each.names, where, (each.id,))
         for each in cast.entities
         for text, where in [describe_mentions(each.name, each.mentions)]
     ]

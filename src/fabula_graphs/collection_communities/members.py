@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from fabula.graph import Part
@@ -50,11 +50,15 @@ def join_members(members: Iterable[Member], member_of: Mapping[str, str]) -> Ite
         groups[member_of[member.id]].append(member)
     for id, group in groups.items():
         first = min(group, key=lambda member: (-len(member.chunks), member.id))
+        names: Counter[str] = Counter()
+        for member in group:
+            names.update(member.names)
         yield Member(
             id,
             first.name,
             first.type,
             " ".join(dict.fromkeys(member.text for member in group)),
+            names,
             tuple(chunk for member in group for chunk in member.chunks),
             tuple(sorted(member.id for member in group)),
         )

@@ -11,13 +11,25 @@ from typing import Any
 
 import pytest
 
-from communities import HOUSE, MILL, TEXTS, built, entities, known_from, labelled, report, writes
+from communities import (
+    CHUNKS,
+    HOUSE,
+    MILL,
+    TEXTS,
+    built,
+    entities,
+    known_from,
+    labelled,
+    report,
+    writes,
+)
 from fabula.errors import BadReply
 from fabula.graph import Node, Part
 from fabula.graph.method import Built
+from fabula.graphs.communities.claims import PROMPTS, ClaimShape, attribute, read_claims
 from fabula.graphs.communities.part_facts import LEFT_OUT, describe
 from fabula.text.ids import digest
-from scripted import Models, Says, made_chunks
+from scripted import Models, Says, made_chunks, window
 
 
 def members(made: Built, community: Node, below: Part) -> set[str]:
@@ -199,6 +211,107 @@ def test_offline_there_are_communities_and_no_reports() -> None:
     assert describe(made.facts) == ["2 communities on 1 level, without reports"]
 
 
+# Claims
+
+PROMISE = {
+    "subject": "Anna",
+    "object": "Berta",
+    "type": "Promise",
+    "status": "true",
+    "start": None,
+    "end": "Monday",
+    "speaker": "Anna",
+    "description": "Anna promises Berta to come.",
+    "quotes": ["Anna spoke with\n Berta"],
+}
+
+
+def claims(*some: Any) -> str:
+    return json.dumps({"claims": some})
+
+
+def test_a_claim_is_kept_where_its_words_are_printed() -> None:
+    told = window("“I will come,” said Anna. ", "Anna spoke with Berta. Berta wept. ")
+    unquoted = {**PROMISE, "quotes": ["Anna flew to the moon", ""]}
+    across = {**PROMISE, "description": "Both.", "quotes": ["said Anna. Anna spoke"]}
+    long = {**PROMISE, "subject": "A" * 10_000}
+    said = read_claims(claims(PROMISE, unquoted, across, long, {"subject": "it"}, 7, *[{}] * 9000))
+    records = attribute(told, said)
+    found = records.records
+    assert [(one.chunk, one.text) for one in found] == [
+        (told.chunks[1].id, "Anna promises Berta to come."),
+        (told.chunks[0].id, "Both."),
+    ]
+    assert (found[0].type, found[0].since, found[0].until) == ("promise", "", "Monday")
+    assert records.dropped == {"unquoted": 1, "overlong": 1, "malformed": 36, "surplus": 8966}
+
+
+def test_a_claim_with_a_description_of_something_else_is_left_out_and_counted() -> None:
+    told = window("“I will come,” said Anna. ", "Anna spoke with Berta. Berta wept. ")
+    moon = {**PROMISE, "description": "The Emperor promises his army the burning city of Moscow."}
+    records = attribute(told, read_claims(claims(PROMISE, moon)), "en")
+    assert [claim.text for claim in records.records] == ["Anna promises Berta to come."]
+    assert records.dropped == {"unsupported": 1}
+
+
+def test_claims_are_in_reports_and_in_the_graph_and_asked_for_once() -> None:
+    def say(user: str) -> str:
+        if "Which claims" not in user:
+            return json.dumps(report(user))
+        own = "Anna spoke with Berta" in user.partition("[before]")[0]
+        again = {**PROMISE, "description": "Anna promises more.", "quotes": ["in the house"]}
+        is_missed = "were listed before" in user
+        return claims(*([again] if is_missed else [PROMISE]) if own else ())
+
+    says = Says(say)
+    below = entities()
+    made = built(Models(says), below=below, claims=True)
+    first, second = sorted(labelled(made, "Claim"), key=lambda node: str(node.properties["text"]))
+    assert second.properties["text"] == "Anna promises more.", "what was missed is kept, too"
+    assert first.sources == (CHUNKS[0].id,)
+    assert first.properties["quotes"] == ["Anna spoke with Berta"]
+    names = {node.id: node.properties["name"] for node in below.nodes}
+    assert names[dict(edges(made, "SUBJECT"))[first.id]] == "Anna"
+    assert names[dict(edges(made, "OBJECT"))[first.id]] == "Berta"
+    told = [one.user for one in says.asked if "<group>" in one.user]
+    assert any(
+        "Anna of Anna and Berta (promise, true, Monday): Anna promises" in one for one in told
+    )
+    assert first.id in {end for _, end in edges(made, "CITES")}
+    again = Models(Says(say))
+    same = built(again, below=below, known=known_from(made), claims=True)
+    assert (same.nodes, again.meter.total().calls) == (made.nodes, 0)
+    off = built(Models(writes()), below=below, known=known_from(made))
+    assert labelled(off, "Claim") == []
+    assert made.facts["claims"] == 2
+
+
+def test_claims_that_were_missed_in_vain_are_a_gap_and_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("fabula.graph.gaps.MAX_SHARE", 1.0)
+
+    def say(user: str) -> str:
+        return "no" if "were listed before" in user else writes_claims(user)
+
+    def writes_claims(user: str) -> str:
+        return json.dumps(report(user)) if "Which claims" not in user else claims(PROMISE)
+
+    made = built(Models(Says(say)), CHUNKS[:6], claims=True)
+    assert len(labelled(made, "Claim")) == 1
+    assert {gap.step for gap in made.gaps} == {"claims"}
+    says = Says(lambda user: claims() if "listed before" in user else writes_claims(user))
+    again = built(Models(says), CHUNKS[:6], known=known_from(made, CHUNKS[:6]), claims=True)
+    assert again.gaps == ()
+    assert any("were listed before" in one.user for one in says.asked)
+
+
+def test_every_field_that_is_asked_of_a_claim_is_read() -> None:
+    read = {"subject", "object", "type", "status", "start", "end", "speaker"}
+    assert ClaimShape.model_fields.keys() == read | {"description", "quotes"}
+    assert "parts" not in (PROMPTS / "claims_system.txt").read_text()
+
+
 def test_what_a_dry_run_counts_is_what_is_asked() -> None:
     """Stand-ins are read as replies are."""
 
@@ -208,7 +321,7 @@ def test_what_a_dry_run_counts_is_what_is_asked() -> None:
             return Says(lambda _: prompt.placeholder()).complete(prompt)
 
     models = Models(StandsIn(lambda user: ""))
-    made = built(models)
+    made = built(models, claims=True)
     assert models.meter.usage()["reports"].calls == 2
     assert not any(name.startswith("dropped") for name in made.facts), made.facts
     assert 200 < made.facts["mean_report"] < 400

@@ -23,6 +23,7 @@ from fabula.operations.documents import drop_graph, remove_document
 from fabula.store import Store
 from fabula.store.integrity import check
 
+CLAIMS = {"communities.claims": True}
 BREAKS = {
     "check_communities": [
         "MATCH (n:Community) WITH n LIMIT 1 MATCH (n)-[r:HAS_MEMBER]->() DELETE r",
@@ -43,6 +44,11 @@ BREAKS = {
             "MATCH (n:Report)-[:REPORTS]->(o) MATCH (e:Entity) WHERE NOT (o)-[:HAS_MEMBER]->(e) "
             "CREATE (n)-[:CITES]->(e)"
         ),
+    ],
+    "check_claims": [
+        "MATCH (:Claim)-[r:FROM_CHUNK]->() DELETE r",
+        "MATCH (n:Claim), (e:Entity) CREATE (n)-[:SUBJECT]->(e)",
+        "MATCH (n:Claim) SET n.quotes = []",
     ],
     "check_collection_communities": ["MATCH (n:CollectionCommunity)-[r:HAS_MEMBER]->() DELETE r"],
     "check_collection_reports": ["MATCH (:CollectionReport)-[r:REPORTS]->() DELETE r"],
@@ -104,14 +110,16 @@ def reports(store: Store) -> dict[str, str]:
 def test_a_book_has_its_communities_and_an_edit_asks_for_one_report(
     book: Path, endpoint: Endpoint, store: Store, tmp_path: Path
 ) -> None:
-    with Fabula() as fabula:
+    with Fabula(Settings.read(**CLAIMS)) as fabula:
         [dry] = fabula.ingest(book, dry=True)
     assert cypher(store, "MATCH (n:Community) RETURN n") == []
-    outcome = ingest(book)
+    outcome = ingest(book, **CLAIMS)
     assert outcome.graphs == ("text", "entities", "communities")
     assert group_names(store) == [set(HOUSE), set(MILL)]
+    assert outcome.counts["claim"] > 1
     assert outcome.notes[-1] == "2 communities on 1 level, 2 with a report"
-    assert dry.steps["reports"].calls == outcome.steps["reports"].calls == 2
+    assert dry.steps["claims"].calls == outcome.steps["claims"].calls
+    assert outcome.steps["reports"].calls == 2
     [row] = cypher(
         store,
         "MATCH (r:Report)-[:CITES]->(:Relation)-[:FROM_CHUNK]->(c:Chunk) "
@@ -121,16 +129,17 @@ def test_a_book_has_its_communities_and_an_edit_asks_for_one_report(
     before = reports(store)
     shutil.rmtree(tmp_path / "cache")
     book.write_text(told("autumn").replace("Anna spoke with Dora for", "Anna broke with Dora for"))
-    edited = ingest(book)
+    edited = ingest(book, **CLAIMS)
     assert edited.status == "replaced"
     assert edited.steps["reports"].calls == 1
+    assert edited.steps["claims"].calls <= 2
     now = reports(store)
     assert now.keys() == before.keys(), "ids stay"
-    assert ingest(book).status == "unchanged"
+    assert ingest(book, **CLAIMS).status == "unchanged"
     assert_refuted(store, "communities")
     with Fabula() as fabula:
         drop_graph(fabula, "communities")
-        gone = "MATCH (n:Community|Report|Part {graph: 'communities'}) RETURN n.id"
+        gone = "MATCH (n:Community|Report|Claim|Part {graph: 'communities'}) RETURN n.id"
         assert cypher(store, gone) == []
         remove_document(fabula, "autumn")
     assert cypher(store, "MATCH (n:Document|Passage|Element|Part) RETURN n.id") == []

@@ -16,6 +16,7 @@ from fabula.graphs.communities.contexts import ContextRenderer, ReportContext
 from fabula.graphs.communities.reports import read_report
 from fabula.graphs.communities.values import (
     ChunkPlace,
+    Claim,
     Community,
     CommunityReport,
     Member,
@@ -28,7 +29,9 @@ from fabula.text import tokens
 LIMIT = 400
 
 
-def network(bonds: Sequence[tuple[str, str]], told: Mapping[str, str] = {}) -> MemberNetwork:
+def network(
+    bonds: Sequence[tuple[str, str]], told: Mapping[str, str] = {}, claims: Sequence[Claim] = ()
+) -> MemberNetwork:
     """Members by their names, each pair's bond in a chunk of its own."""
     names = sorted({name for pair in bonds for name in pair})
     pairs = {f"{one}-{other}": (one, other) for one, other in bonds}
@@ -39,6 +42,7 @@ def network(bonds: Sequence[tuple[str, str]], told: Mapping[str, str] = {}) -> M
                 name.title(),
                 "person",
                 told.get(name, f"{name} is there."),
+                {name: 1},
                 tuple(id for id, pair in pairs.items() if name in pair),
                 (name,),
             )
@@ -48,7 +52,8 @@ def network(bonds: Sequence[tuple[str, str]], told: Mapping[str, str] = {}) -> M
             id: MemberRelation(id, *pair, told.get(id, "They meet."), 1.0, (id,), (id,))
             for id, pair in pairs.items()
         },
-        {id: ChunkPlace(order) for order, id in enumerate(pairs)},
+        {id: ChunkPlace(order) for order, id in enumerate([*pairs, "claimed"])},
+        tuple(claims),
     )
 
 
@@ -67,8 +72,14 @@ def written(title: str, *cites: str) -> CommunityReport:
     )
 
 
-def test_every_bond_is_shown_by_degree_with_its_ends() -> None:
-    told = network([("a", "b"), ("a", "c"), ("a", "d"), ("b", "c")])
+def test_every_bond_and_claim_is_shown_by_degree_with_its_ends() -> None:
+    claim = Claim(
+        *("c1", "claimed", "b", "c", "promise", "false", "Monday", "", "a", "B will come."),
+        quotes=("I come",),
+        subjects=("b",),
+        objects=("c",),
+    )
+    told = network([("a", "b"), ("a", "c"), ("a", "d"), ("b", "c")], claims=[claim])
     context = ContextRenderer(told, 8000).render(group("abcd"))
     assert context.text.splitlines() == [
         "Entities:",
@@ -77,13 +88,33 @@ def test_every_bond_is_shown_by_degree_with_its_ends() -> None:
         "[3] C (person): c is there.",
         "[4] D (person): d is there.",
         "",
+        "Claims:",
+        "[5] a of b and c (promise, false, Monday): B will come.",
+        "",
         "Relations:",
-        "[5] A – B: They meet.",
-        "[6] A – C: They meet.",
-        "[7] A – D: They meet.",
-        "[8] B – C: They meet.",
+        "[6] A – B: They meet.",
+        "[7] A – C: They meet.",
+        "[8] A – D: They meet.",
+        "[9] B – C: They meet.",
     ]
-    assert [row.cites for row in context.rows[3:5]] == [("d",), ("a-b",)]
+    assert [row.cites for row in context.rows[3:6]] == [("d",), ("c1",), ("a-b",)]
+
+
+def test_of_a_hero_of_whom_much_is_claimed_as_much_is_shown_as_there_is_room_for() -> None:
+    claims = [
+        Claim(
+            *(f"c{number}", "claimed", "b", "c", "promise", "false", "Monday", "", "a", "B comes."),
+            quotes=("I come",),
+            subjects=("b",),
+            objects=("c",),
+        )
+        for number in range(300)
+    ]
+    told = network([("a", "b"), ("b", "c")], claims=claims)
+    context = ContextRenderer(told, LIMIT).render(group("abc"))
+    assert "] A – B: They meet." in context.text
+    assert 5 < context.text.count("B comes.") < 300
+    assert tokens.count(context.text) <= LIMIT + 20, "and three headings"
 
 
 def test_what_is_told_of_others_does_not_change_what_a_report_is_written_from() -> None:

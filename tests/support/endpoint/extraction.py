@@ -21,6 +21,8 @@ def extracted(user: str) -> Any | None:
         return {"pairs": _judged(user)}
     if "Write the report on this group" in user:
         return _reported(user)
+    if "Which claims are made" in user:
+        return {"claims": [] if "claims were listed before" in user else _claimed(passages)}
     if "<types>" in user and "<question>" not in user:
         return _gleaned(passages) if "What was missed" in user else _listed(passages)
     if "facts do passages" in user:
@@ -49,6 +51,18 @@ def _reported(user: str) -> dict[str, Any]:
     ]
     told = {"title": " and ".join(sorted(names)[:3]) or "A group", "findings": findings}
     return {**told, "summary": f"Of {len(names)} people.", "importance": 5, "why": "they meet"}
+
+
+def _claimed(passages: dict[int, str]) -> list[dict[str, Any]]:
+    """Of who comes first in each passage what its first sentence says."""
+    found = []
+    for n, text in passages.items():
+        if names := _names(text):
+            said = _said(text, names[0])
+            told = {"subject": names[0], "object": None, "type": "statement", "status": "true"}
+            told |= {"start": None, "end": None, "speaker": None, "description": said}
+            found.append({**told, "quotes": [said], "parts": [n]})
+    return found
 
 
 def _judged(user: str) -> list[dict[str, Any]]:

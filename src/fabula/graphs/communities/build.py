@@ -9,15 +9,17 @@ from typing import Any
 
 from fabula.graph import Edge, Gap, Node
 from fabula.graph.builds import Build
-from fabula.graph.extraction import ExtractionCalls, Records
+from fabula.graph.extraction import ExtractionCalls
 from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildText, BuildWork, Built, Known
 from fabula.graphs.communities import ids
+from fabula.graphs.communities.claims import ask_claims, attribute
 from fabula.graphs.communities.contexts import ContextRenderer
 from fabula.graphs.communities.labels import ENTITIES, Labels
 from fabula.graphs.communities.leiden import find_communities, sum_weights
 from fabula.graphs.communities.mapping import (
     chunk_places,
+    claim_nodes,
     community_chunks,
     make_network,
     nodes_and_edges,
@@ -25,13 +27,14 @@ from fabula.graphs.communities.mapping import (
     read_members,
     read_relations,
 )
-from fabula.graphs.communities.options import Options
-from fabula.graphs.communities.part_facts import count_facts
+from fabula.graphs.communities.options import DivisionOptions, Options
+from fabula.graphs.communities.part_facts import CommunityReplies, count_facts
 from fabula.graphs.communities.reports import REPORTING, ask_report
-from fabula.graphs.communities.values import Community, CommunityReport, MemberNetwork
+from fabula.graphs.communities.values import Claim, Community, CommunityReport, MemberNetwork
 from fabula.models.roles import ModelProfile
 
-WRITE_PRIORITY = 1
+# What later calls depend on goes first.
+CLAIM_PRIORITY, WRITE_PRIORITY = range(1, 3)
 
 
 @keep_replies
@@ -51,11 +54,22 @@ def build(
     part = text.below[ENTITIES]
     calls = ExtractionCalls(models, work)
     builder = CommunityBuilder(calls, known, read_communities(known), labels)
-    network = make_network(read_members(part), read_relations(part), chunk_places(text.chunks))
+    claims: Sequence[Claim] = ()
+    if options.claims and not models.offline:
+        claims = yield from find_claims(text, options, builder)
+    network = make_network(
+        read_members(part), read_relations(part), chunk_places(text.chunks), claims
+    )
     communities = builder.divide(network, options, text.document.id)
     nodes, edges = yield from builder.describe(network, communities, options)
-    embedded = yield from builder.embed(nodes)
-    return Built(tuple(embedded), tuple(edges), builder.facts(communities), calls.gaps)
+    more_nodes, more_edges = claim_nodes(network)
+    embedded = yield from builder.embed([*nodes, *more_nodes])
+    return Built(
+        tuple(embedded),
+        (*edges, *more_edges),
+        builder.facts(communities),
+        calls.gaps,
+    )
 
 
 @dataclass
@@ -70,7 +84,7 @@ class CommunityBuilder:
         written: Reports of the build before by the digests of the contexts that they were written
             from, where its replies are not kept.
         reports: Those that there are, by the ids of their communities.
-        replies: The reports that a model wrote in this build.
+        replies: What a model replied in this build.
     """
 
     calls: ExtractionCalls
@@ -79,9 +93,11 @@ class CommunityBuilder:
     labels: Labels
     written: Mapping[str, CommunityReport] = field(default_factory=dict)
     reports: dict[str, CommunityReport] = field(default_factory=dict)
-    replies: list[Records[CommunityReport]] = field(default_factory=list)
+    replies: CommunityReplies = field(default_factory=CommunityReplies)
 
-    def divide(self, network: MemberNetwork, options: Options, owner: str) -> list[Community]:
+    def divide(
+        self, network: MemberNetwork, options: DivisionOptions, owner: str
+    ) -> list[Community]:
         """Return the communities of the network, starting from where they were before.
 
         Leiden takes members in the order of their names. They get numbers by their place in the
@@ -126,7 +142,7 @@ class CommunityBuilder:
         self,
         network: MemberNetwork,
         communities: Sequence[Community],
-        options: Options,
+        options: DivisionOptions,
     ) -> Build[tuple[list[Node], list[Edge]]]:
         """Return the nodes and edges of communities and, with a chat model, of their reports."""
         if not self.calls.models.offline:
@@ -145,7 +161,7 @@ class CommunityBuilder:
         return count_facts(communities, self.reports, self.replies)
 
     def _write(
-        self, network: MemberNetwork, communities: Sequence[Community], options: Options
+        self, network: MemberNetwork, communities: Sequence[Community], options: DivisionOptions
     ) -> Build[None]:
         """Have a model report on each community, the finest first, as others may rest on them."""
         renderer = ContextRenderer(network, options.report_tokens_in)
@@ -174,7 +190,7 @@ class CommunityBuilder:
             written = {
                 group: answer.every for group, answer in zip(new, answers, strict=True) if answer
             }
-            self.replies += written.values()
+            self.replies.written += written.values()
             for group, context in contexts.items():
                 if group in written:
                     self.reports[group.id] = context.resolve(written[group].records[0], network)
@@ -185,3 +201,15 @@ class CommunityBuilder:
 def _report_gap(network: MemberNetwork, community: Community) -> Gap:
     """Return the gap that a missing report leaves, without the reason."""
     return Gap(REPORTING, "", community_chunks(network, community), {community.id: 1.0})
+
+
+def find_claims(text: BuildText, options: Options, builder: CommunityBuilder) -> Build[list[Claim]]:
+    """Return what is claimed in a document, window by window, as a model lists it."""
+    cut = builder.calls.cut(text, options.window_tokens, builder.known)
+    builder.calls.work.gaps.expect(len(cut))
+    question = ask_claims(options.gleanings, builder.known.means)
+    replies = yield from builder.calls.ask_windows(question, cut, CLAIM_PRIORITY)
+    builder.replies.claimed = [
+        attribute(window, answer.every, text.document.language) for window, answer in replies.usable
+    ]
+    return [claim for reply in builder.replies.claimed for claim in reply.records]

@@ -1,20 +1,21 @@
-"""The context that a report is written from: members and relations, within a token budget.
+"""The context that a report is written from: members, claims and relations, within a token budget.
 
 Where they do not fit, reports on the communities inside replace their members and relations, the
 largest first (Edge et al. 2024, arXiv 2404.16130, section 3.1.4). Microsoft's published code never
 gets that far: it cuts contexts to the limit before it tests whether they fit, shows one relation
-for each entity.
+for each entity, and no claims.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fabula.graphs.communities.values import (
+    Claim,
     Community,
     CommunityReport,
     Member,
@@ -158,18 +159,20 @@ class ContextRenderer:
         )
 
     def _count_tokens(self, members: Iterable[str], relations: Iterable[MemberRelation]) -> int:
-        """Count the tokens of all rows: members and relations."""
+        """Count the tokens of all rows: members, the claims about them, and relations."""
         inside = set(members)
         rows = [self._member_rows[member] for member in inside]
+        rows += [self._claim_rows[claim.id] for claim in self._claims_about(inside)]
         rows += [self._relation_rows[relation.id] for relation in relations]
         return sum(row.tokens for row in rows)
 
     def _fill(
         self, relations: Sequence[MemberRelation], members: Iterable[str], budget: int
-    ) -> tuple[list[ContextRow], list[ContextRow]]:
-        """Return rows of members and relations: relation by relation while they fit."""
+    ) -> tuple[list[ContextRow], list[ContextRow], list[ContextRow]]:
+        """Return rows of members, claims and relations: relation by relation while they fit."""
         inside = set(members)
         member_rows: dict[str, ContextRow] = {}
+        claim_rows: dict[str, ContextRow] = {}
         relation_rows: list[ContextRow] = []
         for ends, relation in self._in_turn(relations, inside):
             new = {
@@ -184,7 +187,13 @@ class ContextRenderer:
             budget -= needed
             member_rows |= new
             relation_rows += relation_row
-        return [*member_rows.values()], relation_rows
+            # The ends of a relation bring as many claims about them as there is room for.
+            for claim in self._claims_about(new):
+                row = self._claim_rows[claim.id]
+                if claim.id not in claim_rows and row.tokens <= budget:
+                    budget -= row.tokens
+                    claim_rows[claim.id] = row
+        return [*member_rows.values()], [*claim_rows.values()], relation_rows
 
     def _in_turn(
         self, relations: Sequence[MemberRelation], inside: set[str]
@@ -199,12 +208,13 @@ class ContextRenderer:
     def _make_context(
         self,
         reports: Sequence[Sequence[ContextRow]],
-        elements: tuple[list[ContextRow], list[ContextRow]],
+        elements: tuple[list[ContextRow], list[ContextRow], list[ContextRow]],
     ) -> ReportContext:
-        member_rows, relation_rows = elements
+        member_rows, claim_rows, relation_rows = elements
         sections = (
             ("Groups within", [row for rows in reports for row in rows]),
             ("Entities", member_rows),
+            ("Claims", claim_rows),
             ("Relations", relation_rows),
         )
         numbered: list[ContextRow] = []
@@ -216,6 +226,24 @@ class ContextRenderer:
                 numbered.append(row)
                 lines.append(f"[{len(numbered)}] {escape_marks(row.text)}")
         return ReportContext("\n".join(lines).strip(), tuple(numbered))
+
+    def _claims_about(self, members: Iterable[str]) -> list[Claim]:
+        """Return the claims about any of some members, in text order."""
+        claims = {
+            claim.id: claim
+            for member in members
+            for claim in self._claims_by_member.get(member, ())
+        }
+        places = self.network.places
+        return sorted(claims.values(), key=lambda claim: (places[claim.chunk].order, claim.id))
+
+    @cached_property
+    def _claims_by_member(self) -> Mapping[str, Sequence[Claim]]:
+        claims: dict[str, list[Claim]] = defaultdict(list)
+        for claim in self.network.claims:
+            for member in dict.fromkeys((*claim.subjects, *claim.objects)):
+                claims[member].append(claim)
+        return claims
 
     @cached_property
     def _member_rows(self) -> Mapping[str, ContextRow]:
@@ -230,6 +258,13 @@ class ContextRenderer:
         return {
             id: self._row(_relation_text(relation, members), relation.relation_ids, relation.chunks)
             for id, relation in self.network.relations.items()
+        }
+
+    @cached_property
+    def _claim_rows(self) -> Mapping[str, ContextRow]:
+        return {
+            claim.id: self._row(_claim_text(claim), (claim.id,), (claim.chunk,))
+            for claim in self.network.claims
         }
 
     def _row(
@@ -257,3 +292,12 @@ def _member_text(member: Member) -> str:
 
 def _relation_text(relation: MemberRelation, members: Mapping[str, Member]) -> str:
     return f"{members[relation.source].name} – {members[relation.target].name}: {relation.text}"
+
+
+def _claim_text(claim: Claim) -> str:
+    topic = f"{claim.speaker or 'The text'} of {claim.subject}"
+    if claim.object:
+        topic = f"{topic} and {claim.object}"
+    when = " to ".join(dict.fromkeys(filter(None, (claim.since, claim.until))))
+    label = ", ".join(filter(None, (claim.type, claim.status, when)))
+    return f"{topic} ({label}): {claim.text}"

@@ -21,3 +21,8 @@ def community_id(owner: str, level: int, members: Sequence[str]) -> str:
 def report_id(community: str) -> str:
     """Return the id of a community's report, 20 hex digits."""
     return digest(10, "report", community)
+
+
+def claim_id(chunk: str, text: str) -> str:
+    """Return the id of a claim in a chunk, 20 hex digits."""
+    return digest(10, "claim", chunk, text)

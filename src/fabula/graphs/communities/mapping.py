@@ -1,4 +1,4 @@
-"""Map entities to a network, and communities and reports to nodes and edges and back.
+"""Map entities to a network, and communities, reports and claims to nodes and edges and back.
 
 Properties of the nodes in Neo4j:
 
@@ -7,6 +7,7 @@ Properties of the nodes in Neo4j:
 - `Report`: `level`, `title`, `summary`, `text`, `findings` (JSON: a list of `summary`,
   `explanation`, `refs` and `chunks`, the chunks with the strongest evidence first), `importance`,
   `why` and `said` (the digest of the context that it was written from).
+- `Claim`: `subject`, `object`, `type`, `status`, `from`, `to`, `speaker`, `text` and `quotes`.
 """
 
 from __future__ import annotations
@@ -14,22 +15,29 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fabula.graph import Edge, Node, Part
 from fabula.graph.method import Known
+from fabula.graph.places import place_text
 from fabula.graphs.communities import ids
 from fabula.graphs.communities.labels import (
     CITES,
+    CLAIM,
     ENTITY,
+    FROM_CHUNK,
     HAS_MEMBER,
+    OBJECT,
     PARENT_COMMUNITY,
     RELATION,
     REPORTS,
+    SUBJECT,
     Labels,
 )
 from fabula.graphs.communities.values import (
     ChunkPlace,
+    Claim,
     Community,
     CommunityReport,
     Member,
@@ -37,6 +45,7 @@ from fabula.graphs.communities.values import (
     MemberRelation,
     ReportFinding,
 )
+from fabula.graphs.entities.printed_forms import printed_key
 from fabula.text.document import Chunk
 
 MAX_NAMES_IN_TITLE = 3
@@ -52,12 +61,14 @@ def read_members(part: Part) -> list[Member]:
     for node in part.nodes:
         if node.label == ENTITY:
             properties = node.properties
+            names = dict(zip(properties["names"], properties["counts"], strict=True))
             members.append(
                 Member(
                     node.id,
                     str(properties["name"]),
                     str(properties["type"]),
                     str(properties["text"]),
+                    names,
                     node.sources,
                     (node.id,),
                 )
@@ -93,12 +104,39 @@ def make_network(
     members: Iterable[Member],
     relations: Iterable[MemberRelation],
     places: Mapping[str, ChunkPlace],
+    claims: Iterable[Claim] = (),
 ) -> MemberNetwork:
-    """Return the network of members and their relations, both in the order of their ids."""
+    """Return the network of members and their relations, with each claim linked to its members.
+
+    A claim's subject or object is linked to the member that is printed most often under that name;
+    of equal ones, the smaller id.
+
+    Args:
+        members: The nodes of the network.
+        relations: The relations between them.
+        places: The place of each chunk that a member, relation or claim names.
+        claims: Claims that are not linked yet.
+    """
+    by_id = {member.id: member for member in sorted(members, key=lambda member: member.id)}
+    most_printed: dict[str, tuple[int, str]] = {}
+    for member in by_id.values():
+        for name, count in member.names.items():
+            key = printed_key(name)
+            most_printed[key] = min(most_printed.get(key, (1, "")), (-count, member.id))
+    ids_by_name = {name: (id,) for name, (_, id) in most_printed.items() if id}
+    linked = [
+        replace(
+            claim,
+            subjects=ids_by_name.get(printed_key(claim.subject), ()),
+            objects=ids_by_name.get(printed_key(claim.object), ()),
+        )
+        for claim in claims
+    ]
     return MemberNetwork(
-        {member.id: member for member in sorted(members, key=lambda member: member.id)},
+        by_id,
         {relation.id: relation for relation in sorted(relations, key=lambda relation: relation.id)},
         places,
+        tuple(sorted(linked, key=lambda claim: (places[claim.chunk].order, claim.id))),
     )
 
 
@@ -156,6 +194,29 @@ def nodes_and_edges(
             edges.append(Edge(REPORTS, node.id, community.id))
             cited = sorted({id for finding in report.findings for id in finding.cites})
             edges += [Edge(CITES, node.id, id) for id in cited]
+    return nodes, edges
+
+
+def claim_nodes(network: MemberNetwork) -> tuple[list[Node], list[Edge]]:
+    """Return nodes of claims, without embeddings, and edges to their chunks and members."""
+    nodes: list[Node] = []
+    edges: list[Edge] = []
+    for claim in network.claims:
+        properties: dict[str, Any] = {
+            "subject": claim.subject,
+            "object": claim.object,
+            "type": claim.type,
+            "status": claim.status,
+            "from": claim.since,
+            "to": claim.until,
+            "speaker": claim.speaker,
+            "quotes": list(claim.quotes),
+            **place_text(claim.text, network.places[claim.chunk]),
+        }
+        nodes.append(Node(claim.id, CLAIM, properties, (claim.chunk,)))
+        edges.append(Edge(FROM_CHUNK, claim.id, claim.chunk))
+        edges += [Edge(SUBJECT, claim.id, id) for id in claim.subjects]
+        edges += [Edge(OBJECT, claim.id, id) for id in claim.objects]
     return nodes, edges
 
 

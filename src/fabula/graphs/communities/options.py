@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-CHAT_ONLY = frozenset({"report_tokens_in", "report_tokens"})
+CHAT_ONLY = frozenset({"report_tokens_in", "report_tokens", "claims", "window_tokens", "gleanings"})
 """Options that change nothing where no chat model is asked."""
-UNASKED = frozenset({"max_cluster_size", "report_tokens_in"})
+OF_CLAIMS = frozenset({"window_tokens", "gleanings"})
+"""Options that change nothing where no claims are asked for."""
+UNASKED = frozenset({"max_cluster_size", "report_tokens_in", "claims"})
 """Options that change no question to a model: with another value a build asks other questions, and
 still reuses the replies to those that stay the same."""
 
 
-class Options(BaseModel):
+class DivisionOptions(BaseModel):
     """How communities are found, and how much is read and written of each."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -32,4 +34,23 @@ class Options(BaseModel):
         ge=50,
         le=4000,
         description="maximum tokens of a report: its summary and findings",
+    )
+
+
+class Options(DivisionOptions):
+    """The table `[communities]`.
+
+    The same entities, options and replies give the same graph.
+    """
+
+    claims: bool = Field(
+        False,
+        description="also ask for claims (statements, promises, accusations, lies), in calls for "
+        "each window",
+    )
+    window_tokens: int = Field(
+        600, ge=1, description="maximum tokens of the whole chunks that one call for claims reads"
+    )
+    gleanings: int = Field(
+        1, ge=0, le=5, description="how often a model is asked which claims it missed"
     )

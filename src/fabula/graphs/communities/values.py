@@ -1,4 +1,4 @@
-"""The values of this graph: a network of members and relations, communities, reports."""
+"""The values of this graph: a network of members and relations, communities, reports, claims."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ class Member:
     type: str
     text: str
     """Its description."""
+    names: Mapping[str, int]
+    """Every name it is printed under, with the number of times."""
     chunks: tuple[str, ...]
     """The ids of the chunks that mention it, in text order."""
     entity_ids: tuple[str, ...]
@@ -41,6 +43,32 @@ class MemberRelation:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement, promise or accusation that somebody makes in one chunk of a text."""
+
+    id: str
+    chunk: str
+    subject: str
+    """The name of whom it is about."""
+    object: str
+    """The name of whom else it concerns; '' for nobody."""
+    type: str
+    status: str
+    """`true`, `false` or `suspected`."""
+    since: str
+    until: str
+    speaker: str
+    """The name of who makes it; '' for the narrator."""
+    text: str
+    quotes: tuple[str, ...]
+    """Words of the text that make the claim."""
+    subjects: tuple[str, ...] = ()
+    """The id of the member that the subject is, or nothing."""
+    objects: tuple[str, ...] = ()
+    """The id of the member that the object is, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
 class ChunkPlace:
     """Where a chunk is in its document, and in what order among all chunks of the network."""
 
@@ -52,11 +80,12 @@ class ChunkPlace:
 
 @dataclass(frozen=True)
 class MemberNetwork:
-    """Members and the relations between them by their ids, and the places of all chunks."""
+    """Members and the relations between them by their ids, claims, and the places of all chunks."""
 
     members: Mapping[str, Member]
     relations: Mapping[str, MemberRelation]
     places: Mapping[str, ChunkPlace]
+    claims: tuple[Claim, ...] = ()
 
     def in_order(self, chunks: Iterable[str]) -> tuple[str, ...]:
         """Return the ids of chunks in text order, each once."""
