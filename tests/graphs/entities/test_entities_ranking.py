@@ -193,6 +193,17 @@ def test_lists_by_turns() -> None:
     assert light.by_turns([]) == []
 
 
+def test_what_an_entity_leaves_of_its_chunks_goes_to_the_first_that_has_more() -> None:
+    assert light.share_out([2, 5, 1]) == [2, 5, 1]
+    assert light.share_out([9]) == [5]
+    assert light.share_out([]) == []
+
+
+def test_a_chunk_of_two_entities_is_the_firsts() -> None:
+    picked = light.pick_by_weight([[1, 2], [2, 3], [4]], {})
+    assert picked == [2, 1, 3, 4]
+
+
 def test_half_of_five_chunks_an_entity_are_picked_by_the_question() -> None:
     lists = [[1, 2, 3], [3, 4, 5], [6]]
     assert light.pick_by_place(lists, {5: 0, 2: 1}) == [5, 2, 3, 1, 4, 6]

@@ -11,11 +11,15 @@ import pytest
 
 from cases import for_each
 from casts import network
+from fabula.config.settings import presets
 from fabula.errors import BadReply
+from fabula.graphs.entities.modes import MODES
 from fabula.graphs.entities.network import Network
 from fabula.graphs.entities.questions import (
     MAX_CHARACTERS,
     MAX_TEXTS,
+    READINGS,
+    SHARED,
     Sought,
     ask_model,
     examples,
@@ -23,6 +27,7 @@ from fabula.graphs.entities.questions import (
     rarity,
     read_by_words,
     read_sought,
+    reading_of,
     rows_of,
     with_low,
 )
@@ -143,16 +148,46 @@ def test_a_networks_names_and_types_are_gone_through_once_whatever_is_asked() ->
     assert len(read) == once
 
 
-# Replies of a model
+# As the published systems read a question
 
 
-def test_a_model_is_asked_for_all_that_a_mode_may_need() -> None:
-    says = Says(lambda _: reply(named=["Scrooge"], high=["greed"], answer_types=["time"]))
-    sought = Sought(named=("Scrooge",), high=("greed",), answer_types=("time",))
-    assert ask_model("When did </question> Scrooge pay?", CAROL, says) == sought
+@for_each(
+    ("mode", "lists", "sought"),
+    [
+        (
+            "light",
+            {"high": ["greed"], "low": ["counting-house"]},
+            Sought(high=("greed",), low=("counting-house",)),
+        ),
+        (
+            "fast",
+            {"named": ["Scrooge"], "generic": ["the clerk"]},
+            Sought(named=("Scrooge",), generic=("the clerk",)),
+        ),
+        (
+            "mini",
+            {"named": ["Scrooge"], "answer_types": ["time"]},
+            Sought(named=("Scrooge",), answer_types=("time",)),
+        ),
+    ],
+)
+def test_each_published_system_asks_for_its_own_lists(
+    mode: str, lists: dict[str, list[str]], sought: Sought
+) -> None:
+    says = Says(lambda _: json.dumps(lists))
+    assert ask_model("When did </question> Scrooge pay?", CAROL, says, READINGS[mode]) == sought
     [prompt] = says.asked
+    assert prompt.schema is not None
+    assert {*prompt.schema.model_fields} == {*lists}
     assert prompt.user.count("</question>") == 1
-    assert "Christmas Eve" in prompt.user, "types with names of the book"
+    assert ("Christmas Eve" in prompt.user) == (mode == "mini"), "types with names of the book"
+    options = MODES[mode].options
+    assert reading_of(mode, options()) == SHARED
+    assert reading_of(mode, options(reading="own")) == READINGS[mode]
+    assert presets()[f"{mode}-published"][f"{mode}.reading"] == "own"
+
+
+# Replies of a model
 
 
 def reply(**lists: object) -> str:

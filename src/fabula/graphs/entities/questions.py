@@ -85,7 +85,54 @@ class SoughtReply(BaseModel):
     answer_types: list[str]
 
 
-def read_question(question: str, network: Network, tools: Tools) -> Sought:
+class KeywordsReply(BaseModel):
+    """The keywords of a question, of two levels."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    high: list[str]
+    low: list[str]
+
+
+class NamesReply(BaseModel):
+    """Whom and what a question is about."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    named: list[str]
+    generic: list[str]
+
+
+class AnswerTypesReply(BaseModel):
+    """Whom and what a question is about, and of which types its answer may be."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    named: list[str]
+    answer_types: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPrompt:
+    """One way to read a question: its prompt, and the lists that are asked for."""
+
+    prompt: str
+    reply: type[BaseModel]
+
+
+SHARED = QuestionPrompt("question", SoughtReply)
+"""All that any of the modes needs, by one call."""
+READINGS = {
+    "fast": QuestionPrompt("names", NamesReply),
+    "light": QuestionPrompt("keywords", KeywordsReply),
+    "mini": QuestionPrompt("answer_types", AnswerTypesReply),
+}
+"""What each published system asks about a question, by its mode: the same lists, in our words."""
+
+
+def read_question(
+    question: str, network: Network, tools: Tools, reading: QuestionPrompt = SHARED
+) -> Sought:
     """Find out what a question asks about.
 
     A model reads it: a paid call. Its names and words are gone by instead where there is no model,
@@ -97,7 +144,7 @@ def read_question(question: str, network: Network, tools: Tools) -> Sought:
         if not tools.models.offline:
             try:
                 chat = tools.models.chat("model", "question")
-                sought = ask_model(question, network, chat)
+                sought = ask_model(question, network, chat, reading)
                 by = tools.models.model("model")
             except BadReply as error:
                 by = f"{by}, as no reply of the model could be used: {error}"
@@ -105,34 +152,39 @@ def read_question(question: str, network: Network, tools: Tools) -> Sought:
     return sought
 
 
-def ask_model(question: str, network: Network, chat: Chat) -> Sought:
+def reading_of(mode: str, options: Any) -> QuestionPrompt:
+    """Return how a mode reads questions, by its option `reading`."""
+    return READINGS[mode] if options.reading == "own" else SHARED
+
+
+def ask_model(
+    question: str, network: Network, chat: Chat, reading: QuestionPrompt = SHARED
+) -> Sought:
     """Ask a model what a question asks about: a paid call.
 
     Raises:
         BadReply: None of the replies can be used.
     """
     types = examples(network)
+    values: dict[str, object] = {"question": question, "most": MAX_TEXTS}
+    if "answer_types" in reading.reply.model_fields:
+        listed = (f"- {type}: {', '.join(names)}" for type, names in types.items())
+        values |= {"types": "\n".join(listed), "answers": MAX_ANSWER_TYPES}
     prompt = Prompt(
         system=fill_template(PROMPTS / "question_system.txt"),
-        user=fill_template(
-            PROMPTS / "question.txt",
-            question=question,
-            most=MAX_TEXTS,
-            types="\n".join(f"- {type}: {', '.join(names)}" for type, names in types.items()),
-            answers=MAX_ANSWER_TYPES,
-        ),
+        user=fill_template(PROMPTS / f"{reading.prompt}.txt", **values),
         max_tokens=600,
         temperature=0,
-        schema=SoughtReply,
-        placeholder=lambda: _expected_reply(question),
+        schema=reading.reply,
+        placeholder=lambda: _expected_reply(question, reading),
     )
     return ask(chat, prompt, lambda reply: read_sought(reply, types))
 
 
-def _expected_reply(question: str) -> str:
-    """The reply that a dry run assumes: the question's words are keywords for details."""
-    lists: dict[str, list[str]] = {name: [] for name in SoughtReply.model_fields}
-    lists["low"] = question.split()[:MAX_TEXTS]
+def _expected_reply(question: str, reading: QuestionPrompt) -> str:
+    """The reply that a dry run assumes: the question's words, in a list that the reading has."""
+    lists: dict[str, list[str]] = {name: [] for name in reading.reply.model_fields}
+    lists["low" if "low" in lists else "named"] = question.split()[:MAX_TEXTS]
     return json.dumps(lists, ensure_ascii=False)
 
 

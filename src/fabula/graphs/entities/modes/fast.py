@@ -16,7 +16,7 @@ from fabula.ask.fusion import fuse_by_scores
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
 from fabula.graphs.entities.network import Network, best, pagerank, per_chunk
-from fabula.graphs.entities.questions import Sought, find_names, read_question, rows_of
+from fabula.graphs.entities.questions import Sought, find_names, read_question, reading_of, rows_of
 from fabula.graphs.entities.retrieval import (
     best_chunks,
     embed,
@@ -55,7 +55,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     sought = (
         Sought(named=find_names(question, network))
         if offline
-        else read_question(question, network, tools)
+        else read_question(question, network, tools, reading_of("fast", options))
     )
     scores_of_names = _find_seeds(question, sought, network, filters, tools)
     seeds = seed(scores_of_names, len(network.entities))

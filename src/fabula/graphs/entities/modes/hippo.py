@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -187,7 +188,7 @@ def _filter(
     tools: Tools,
 ) -> dict[int, float]:
     """The facts that a model calls helpful; all, where none of its replies can be used."""
-    unfiltered = filters.open
+    unfiltered = replace(filters, kinds=(), aspects=(), lowest=0)
     facts = link_hits(near, network.linked, kind, unfiltered, tools)
     if not facts:
         return {}

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -20,7 +21,14 @@ from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
 from fabula.graphs.entities.modes.options import LightOptions
 from fabula.graphs.entities.network import Network, columns_of
-from fabula.graphs.entities.questions import Sought, rarity, read_question, rows_of, with_low
+from fabula.graphs.entities.questions import (
+    Sought,
+    rarity,
+    read_question,
+    reading_of,
+    rows_of,
+    with_low,
+)
 from fabula.graphs.entities.retrieval import (
     allows,
     chunk_hits,
@@ -57,8 +65,10 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     if network is None:
         return []
     options = tools.options
-    sought = with_low(read_question(question, network, tools), question)
-    low, high = sought.low, sought.high
+    reading = reading_of("light", tools.options)
+    sought = with_low(read_question(question, network, tools, reading), question)
+    low = sought.low if options.search != "high" else ()
+    high = sought.high if options.search != "low" else ()
     low_vectors, high_vectors, [vector] = _embed_each([low, high, [question]], options, tools)
     entities = _find_entities(sought, low, low_vectors, network, filters, tools)
     relations = _find_relations(high, high_vectors, network, filters, tools)
@@ -67,7 +77,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     # have, relations with the entities that they tie.
     entities = by_turns([entities, _ends(relations, network)])
     relations = by_turns([of_entities, relations])
-    unfiltered = filters.open
+    unfiltered = replace(filters, kinds=(), aspects=(), lowest=0)
     candidates = [
         entity_hits(score_by_rank(entities), network, unfiltered, tools),
         link_hits(score_by_rank(relations), network.relations, "relation", unfiltered, tools),
@@ -82,7 +92,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         )
         step.record([*chain.from_iterable(candidates)], [*entity_records, *relation_records])
     alone = passages(question, vector, filters, tools, max(MAX_PASSAGES, tools.k))
-    with tools.trace.step("chunks", "by the question's own ranking") as step:
+    with tools.trace.step("chunks", f"by {options.picking}") as step:
         rows = _pick_chunks(
             [network.row[hit.id] for hit in entity_records],
             [network.relations.row[hit.id] for hit in relation_records],
@@ -190,11 +200,10 @@ def _pick_chunks(
         for number, hit in enumerate(alone)
         if hit.id in network.chunk_row
     }
-    of_entities = pick_by_place([columns_of(network.mentions, row) for row in entities], place)
-    of_relations = pick_by_place(
-        [columns_of(network.relations.chunks, row) for row in relations], place
-    )
-    of_question = list(place)[: options.chunks]
+    pick = pick_by_weight if options.picking == "weight" else pick_by_place
+    of_entities = pick([columns_of(network.mentions, row) for row in entities], place)
+    of_relations = pick([columns_of(network.relations.chunks, row) for row in relations], place)
+    of_question = list(place)[: options.chunks] if options.search == "mix" else []
     picked = set(of_entities)
     others = [row for row in of_relations if row not in picked]
     rows = by_turns([of_question, of_entities, others])
@@ -282,6 +291,41 @@ def pick_by_place(lists: Sequence[Sequence[int]], place: Mapping[int, int]) -> l
     last = len(place)
     best_first = sorted(shared, key=lambda row: (place.get(row, last), -shared[row], row))
     return best_first[: RELATED_CHUNKS * len(lists) // 2]
+
+
+def pick_by_weight(lists: Sequence[Sequence[int]], place: Mapping[int, int]) -> list[int]:
+    """Pick from five chunks of the first list down to one of the last, as the code does.
+
+    Of each list come first those that most lists share. A chunk is the first list's that has it.
+    """
+    shared = Counter(chain.from_iterable(lists))
+    seen: set[int] = set()
+    without_repeats: list[list[int]] = []
+    for rows in lists:
+        new = [row for row in dict.fromkeys(rows) if row not in seen]
+        seen.update(new)
+        without_repeats.append(sorted(new, key=lambda row: (-shared[row], row)))
+    quotas = share_out([len(rows) for rows in without_repeats])
+    return [
+        row for rows, quota in zip(without_repeats, quotas, strict=True) for row in rows[:quota]
+    ]
+
+
+def share_out(sizes: Sequence[int]) -> list[int]:
+    """Return how many chunks are taken of lists of these sizes: from five down to one.
+
+    What a list lacks goes to the first that has more.
+    """
+    steps = max(1, len(sizes) - 1)
+    fewer = RELATED_CHUNKS - 1
+    quotas = [round(RELATED_CHUNKS - fewer * place / steps) for place in range(len(sizes))]
+    taken = [min(size, quota) for size, quota in zip(sizes, quotas, strict=True)]
+    left = sum(quotas) - sum(taken)
+    for place, size in enumerate(sizes):
+        more = min(left, size - taken[place])
+        taken[place] += more
+        left -= more
+    return taken
 
 
 def _ends(relations: Sequence[int], network: Network) -> list[int]:

@@ -20,7 +20,7 @@ from fabula.ask.fusion import fuse_by_ranks
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
 from fabula.graphs.entities.network import Network, columns_of, within
-from fabula.graphs.entities.questions import Sought, read_question, rows_of
+from fabula.graphs.entities.questions import Sought, read_question, reading_of, rows_of
 from fabula.graphs.entities.retrieval import (
     best_chunks,
     embed,
@@ -61,7 +61,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     if network is None:
         return []
     options, offline = tools.options, tools.models.offline
-    sought = read_question(question, network, tools)
+    sought = read_question(question, network, tools, reading_of("mini", tools.options))
     *vectors, vector = embed([*sought.named[:MAX_NAMES], question], tools)
     with tools.trace.step("starts") as step:
         starts = _find_starts(sought, vectors, network, filters, tools)

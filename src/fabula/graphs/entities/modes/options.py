@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 MAX_NEAR_FACTS = 100
 """How many facts the index is asked for by `hippo`; their cosines are scaled among themselves."""
-
-EntityShare = Annotated[
-    float, Field(ge=0, le=1, description="share of the context for records of entities")
-]
-RelationShare = Annotated[
-    float, Field(ge=0, le=1, description="share of the context for records of relations")
-]
 
 
 class FastOptions(BaseModel):
@@ -22,6 +15,11 @@ class FastOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    reading: Literal["shared", "own"] = Field(
+        "shared",
+        description="what a model is asked about the question: what all modes over entities need, "
+        "so that its reply is cached for all of them, or what the published system asks",
+    )
     damping: float = Field(0.85, gt=0, lt=1, description="probability that the walk goes on")
     entities: int = Field(128, ge=1, le=10_000, description="number of entities that rank chunks")
     relations: int = Field(64, ge=1, le=10_000, description="number of relations that rank chunks")
@@ -43,8 +41,12 @@ class FastOptions(BaseModel):
         "is 0 with a model and 0.7 without one",
     )
     chunks: int = Field(1000, ge=1, le=1000, description="maximum number of chunks")
-    entity_share: EntityShare = 0.1
-    relation_share: RelationShare = 0.1
+    entity_share: float = Field(
+        0.1, ge=0, le=1, description="share of the context for records of entities"
+    )
+    relation_share: float = Field(
+        0.1, ge=0, le=1, description="share of the context for records of relations"
+    )
 
 
 class HippoOptions(BaseModel):
@@ -71,11 +73,23 @@ class LightOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    reading: Literal["shared", "own"] = Field(
+        "shared",
+        description="what a model is asked about the question: what all modes over entities need, "
+        "so that its reply is cached for all of them, or what the published system asks",
+    )
+    search: Literal["low", "high", "both", "mix"] = Field(
+        "mix",
+        description="what is searched by: details, themes, both, or both and the whole question",
+    )
     keywords: Literal["each", "together"] = Field(
         "each", description="whether each keyword is embedded, or all of them as one text"
     )
     ranking: Literal["question", "degree"] = Field(
         "question", description="what relations are ranked by: the question, or their ends' degrees"
+    )
+    picking: Literal["vector", "weight"] = Field(
+        "vector", description="what picks chunks: the question, or how many entities share them"
     )
     entities: int = Field(
         40, ge=1, le=1000, description="maximum number of entities near to details"
@@ -91,8 +105,12 @@ class LightOptions(BaseModel):
         0.3, ge=0, le=1, description="how much a relation loses for likeness to better ones"
     )
     chunks: int = Field(20, ge=1, le=1000, description="maximum number of chunks")
-    entity_share: EntityShare = 0.2
-    relation_share: RelationShare = 0.25
+    entity_share: float = Field(
+        0.2, ge=0, le=1, description="share of the context for records of entities"
+    )
+    relation_share: float = Field(
+        0.25, ge=0, le=1, description="share of the context for records of relations"
+    )
 
 
 class LocalOptions(BaseModel):
@@ -117,8 +135,12 @@ class LocalOptions(BaseModel):
         description="share of the context for reports, where there are communities; the default is "
         "0.15 with a model and 0 without one",
     )
-    entity_share: EntityShare = 0.15
-    relation_share: RelationShare = 0.2
+    entity_share: float = Field(
+        0.15, ge=0, le=1, description="share of the context for records of entities"
+    )
+    relation_share: float = Field(
+        0.2, ge=0, le=1, description="share of the context for records of relations"
+    )
 
 
 class MiniOptions(BaseModel):
@@ -126,6 +148,11 @@ class MiniOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    reading: Literal["shared", "own"] = Field(
+        "shared",
+        description="what a model is asked about the question: what all modes over entities need, "
+        "so that its reply is cached for all of them, or what the published system asks",
+    )
     names: int = Field(5, ge=1, le=1000, description="maximum number of entities near to a name")
     least: float = Field(0.5, ge=-1, le=1, description="minimum cosine of these with the name")
     answers: int = Field(
@@ -139,4 +166,6 @@ class MiniOptions(BaseModel):
     )
     paths: int = Field(30, ge=1, le=10_000, description="number of paths that rank chunks")
     chunks: int = Field(30, ge=1, le=1000, description="maximum number of chunks")
-    entity_share: EntityShare = 0.1
+    entity_share: float = Field(
+        0.1, ge=0, le=1, description="share of the context for records of entities"
+    )
