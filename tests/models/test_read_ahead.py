@@ -1,4 +1,4 @@
-"""A stream is read ahead of its reader; who asks what is just being asked waits, and pays nothing."""
+"""A stream is read ahead of its reader; who asks what is being asked waits, and pays nothing."""
 
 from __future__ import annotations
 
