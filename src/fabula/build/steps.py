@@ -45,7 +45,7 @@ class StepRunner(Protocol):
     ) -> BuiltParts:
         """Make the parts of a document, as `fabula.build.make.make` does, with its errors.
 
-        The listener is given what is made as soon as it is here, that of a worker, too.
+        The listener is given what is made here as soon as it is made.
         """
         ...
 

@@ -998,7 +998,6 @@ class Store(Database):
                 before = staged.parts
             else:
                 # A new embedding model: staged once more, in the new slot.
-                # Or parts of a worker that died, which another one made differently.
                 self.discard_staged(lock)
         run = lock.run if lock is not None and lock.run else make_run_name(collection)
         searchable = find_searchable(parts)
