@@ -31,6 +31,7 @@ from urllib.parse import urlsplit
 
 from fabula.build.driver import answer, reject
 from fabula.build.make import PartListener
+from fabula.build.steps import StepRunner
 from fabula.build.values import BuiltParts, DocumentPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.errors import ClusterError, SettingsError, Stopped, WorkerLost
@@ -260,11 +261,12 @@ class WorkerCluster:
             inbox.put(Ring(message["attempt"], message["worker"]))
 
 
-class ClusterSteps:
-    """The steps of one run, done by workers; a `fabula.build.steps.StepRunner`."""
+class ClusterSteps(StepRunner):
+    """The steps of one run, done by workers."""
 
     def __init__(self, cluster: WorkerCluster, models: ModelFactory) -> None:
-        self._cluster, self._models = cluster, models
+        super().__init__(models)
+        self._cluster = cluster
         self._run = uuid.uuid4().hex
         self._numbers = itertools.count()
         self._documents = Workers(MAX_DOCUMENTS)

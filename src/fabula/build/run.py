@@ -23,7 +23,7 @@ from fabula.build.early_writer import EarlyWriter
 from fabula.build.make import make, open_build
 from fabula.build.outcome import Listener, Outcome, SilentListener, SilentProgress, describe
 from fabula.build.plan import Planner
-from fabula.build.steps import LocalSteps, StepRunner
+from fabula.build.steps import StepRunner
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.errors import (
@@ -310,7 +310,7 @@ class BuildRun:
             strict=self.strict,
             dry=self.dry,
         )
-        steps = self._open_steps() if tasks else LocalSteps(self.models)
+        steps = self._open_steps() if tasks else StepRunner(self.models)
         try:
             return self._run_with(planner, steps, tasks)
         finally:
@@ -318,7 +318,7 @@ class BuildRun:
 
     def _open_steps(self) -> StepRunner:
         if self.cluster is None or self.dry:
-            return LocalSteps(self.models)
+            return StepRunner(self.models)
         return self.cluster.open_run(self.models)
 
     def _run_with(
