@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fabula.errors import BadReply
 from fabula.graph.builds import (
@@ -24,13 +24,16 @@ from fabula.graph.builds import (
     Start,
     Started,
 )
-from fabula.models import Embeddings, Prompt, Reply
+from fabula.models import Embeddings, Reply
 from fabula.models.batching import warn_of_cut_texts
 from fabula.models.parallel import TaskGroup
 from fabula.models.progress import Progress
 from fabula.models.replies import read_text
-from fabula.models.roles import Models, Role
+from fabula.models.roles import Models
 from fabula.models.usage import Usage
+
+if TYPE_CHECKING:
+    from fabula.models.batched import BatchCalls
 
 Out = TypeVar("Out")
 EMBED = 0
@@ -81,20 +84,8 @@ def answer(models: Models, request: ChatRequest | EmbedRequest) -> Reply | Embed
         return error
 
 
-class BatchAnswers(Protocol):
-    """Answers what a build asks, or collects it for a batch and answers None."""
-
-    def complete(self, models: Models, role: Role, step: str, prompt: Prompt) -> Reply | None:
-        """Return the reply to a prompt."""
-        ...
-
-    def embed(self, models: Models, texts: Sequence[str]) -> Embeddings | None:
-        """Return one vector for each text."""
-        ...
-
-
 def answer_later(
-    batches: BatchAnswers, models: Models, request: ChatRequest | EmbedRequest
+    batches: BatchCalls, models: Models, request: ChatRequest | EmbedRequest
 ) -> Reply | Embeddings | BadReply | None:
     """Answer as `answer` does; with None if a batch is to bring the answer."""
     if isinstance(request, EmbedRequest):

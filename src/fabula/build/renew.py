@@ -105,7 +105,7 @@ class Renewal:
         # A cache may have the vector that is no use.
         embedder = run.models.counted_embedder(meter, cached=False)
         renewed = 0
-        with reembedding.lock_collections(run.store, run.collection) as check:
+        with reembedding.lock_space(run.store, run.collection) as check:
             for page in self._pages():
                 check()
                 size = embedder.batch

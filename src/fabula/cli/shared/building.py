@@ -236,12 +236,9 @@ def _estimate(
 ) -> None:
     from fabula.cli.shared.estimate import ECONOMY, show_estimate
     from fabula.library.collection import Collection
-    from fabula.models.batch_estimate import BatchEstimate
 
-    counts = BatchEstimate(settings.batch_min_tokens, settings.batch_min_calls)
-    estimate = counts if flags.batch else None
     with opener(settings) as collection:
-        expected = build(collection, dry=True, estimate=estimate)
+        expected = build(collection, dry=True)
         if flags.as_json:
             _print_json(expected)
             return
@@ -252,7 +249,8 @@ def _estimate(
             cheaper = Collection(collection.app, collection.name, models, settings=economy)
             return build(cheaper, dry=True)
 
-        show_estimate(expected, settings, expect_economy if can_compare else None, estimate)
+        economy = expect_economy if can_compare else None
+        show_estimate(expected, settings, economy, by_batches=bool(flags.batch))
 
 
 def _print_json(outcomes: Sequence[Outcome]) -> None:
