@@ -33,6 +33,7 @@ from fabula.errors import (
     FabulaError,
     LoadError,
     NotFound,
+    Outdated,
     RuleError,
     ServerError,
     Stopped,
@@ -453,7 +454,12 @@ class BuildRun:
         if document is None:
             work.begun.phases.enter(READ_FILE)
             document = work.begun.document = work.steps.read(source, work.job)
-        outcome = self._ingest_once(document, work)
+        try:
+            outcome = self._ingest_once(document, work)
+        except Outdated:
+            # Another process has continued it since it was read: this text comes after that one's.
+            work.begun.document = None
+            return self._ingest(source, work)
         if not self.dry and outcome.status != "waiting":
             self._describe(outcome.document, document)
         return replace(outcome, left_out=document.left_out, warnings=document.warnings)
