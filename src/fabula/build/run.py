@@ -267,12 +267,8 @@ class BuildRun:
             [_Task(source.name, partial(self._ingest, source)) for source in sources]
         )
 
-    def build(self, entries: Sequence[Entry]) -> list[Outcome]:
-        """Build the graphs of documents that the store has; their texts stay as they are."""
-        return self.build_parts([(entry, self.names) for entry in entries])
-
-    def build_parts(self, parts: Sequence[tuple[Entry, Collection[str]]]) -> list[Outcome]:
-        """Build of each document the graphs that are named beside it."""
+    def build(self, parts: Sequence[tuple[Entry, Collection[str]]]) -> list[Outcome]:
+        """Build of each document the graphs that are named beside it; its text stays as it is."""
         return self._run_all(
             [_Task(entry.source, partial(self._build, entry, names)) for entry, names in parts]
         )
