@@ -116,7 +116,7 @@ class BatchInterface:
                 if not response.error.temporary:
                     raise failure from response
             except (*BROKEN, UnusableAnswer) as error:
-                why = transport.line(error)
+                why = transport.line(error.__cause__ or error)
                 failure = InterfaceRefused(f"{url} did not answer {what}: {why}", 0)
             if attempt == attempts or (after is not None and after > MAX_WAIT_SECONDS):
                 raise failure

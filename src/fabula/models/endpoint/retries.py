@@ -11,6 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 import httpx2
+import openai
 import tenacity
 
 from fabula.errors import BadReply, ModelError, Stopped, TextRefused
@@ -212,20 +213,24 @@ class EndpointRetries:
         except UnusableAnswer as error:
             why = transport.line(error)
             raise UnusableAnswerError(f"{url} sent an unusable answer: {why}.") from error
-        except httpx2.TimeoutException as error:
+        except openai.APITimeoutError as error:
             # A small server with too many calls at once answers late, and not with 429.
             self._limiter.report_lateness(call)
             self._warn_of_lateness()
             raise TemporaryError(
                 f"{url} did not answer within {self._patience.timeout:g} s (FABULA_TIMEOUT)."
             ) from error
-        except BROKEN as error:
-            why = transport.line(error)
+        except openai.APIConnectionError as error:
+            cause = error.__cause__ or error
+            why = transport.line(cause)
             message = f"{url} can't be reached, or closed the connection: {why} (OPENAI_BASE_URL)."
             # A server that has answered before, and breaks the protocol now, sent something odd.
-            if isinstance(error, httpx2.RemoteProtocolError) and role.model in self._answered:
+            if isinstance(cause, httpx2.RemoteProtocolError) and role.model in self._answered:
                 raise UnusableAnswerError(message) from error
             raise TemporaryError(message) from error
+        except BROKEN as error:
+            why = transport.line(error).rstrip(".")
+            raise UnusableAnswerError(f"{url} failed: {why}.") from error
 
     def _error_for(self, response: ErrorResponse, role: NamedModel, call: Call) -> ModelError:
         """The exception for an error that the endpoint answered with."""

@@ -19,7 +19,7 @@ import re
 import socket
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -28,6 +28,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import httpcore2
 import httpx2
+import openai
 
 from fabula.models.clean import change_texts, clean_text
 from fabula.models.endpoint.payload import join_events, object_or_empty
@@ -71,11 +72,13 @@ class Bounds:
         end: When the call has to end, by `time.monotonic`.
         max_bytes: The most bytes of its answer.
         cut: Where it is set before the end, it ends the call, and all waiting for its bytes.
+        is_stream: Whether events were asked for.
     """
 
     end: float
     max_bytes: int = MAX_ANSWER_BYTES
     cut: Stop | None = None
+    is_stream: bool = False
 
     @property
     def over(self) -> bool:
@@ -125,24 +128,18 @@ class EndpointTransport:
         pattern = "|".join(re.escape(s) for s in longest_first if len(s) >= MIN_SECRET_LENGTH)
         self._secret = re.compile(pattern or r"(?!)", re.IGNORECASE)
 
-    def client(self, headers: Mapping[str, str], **given: Any) -> httpx2.Client:
+    def client(self, timeout: openai.Timeout, *, bearer: bool = True) -> httpx2.Client:
         """Return a client that applies the bounds of each call to its connections and answers.
 
         Args:
-            headers: Those of the key.
-            **given: As httpx takes it.
+            timeout: The longest time without a byte.
+            bearer: Whether the key is sent as a Bearer. Azure takes such a key for a token.
         """
-        client = httpx2.Client(
-            headers={
-                "Accept": "application/json",
-                "Accept-Encoding": "gzip",
-                "User-Agent": "fabula",
-                **headers,
-            },
-            event_hooks={"response": [_bound_response]},
-            limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=100),
-            follow_redirects=True,
-            **given,
+        requests = [] if bearer else [_drop_bearer]
+        client = openai.DefaultHttpxClient(
+            timeout=timeout,
+            headers={"Accept-Encoding": "gzip"},
+            event_hooks={"request": requests, "response": [_bound_response]},
         )
         return time_connections(client)
 
@@ -172,14 +169,6 @@ class EndpointTransport:
             raise UnusableAnswer(f"its answer is not JSON: {why}") from error
         return self.value(value) if SUSPICIOUS.search(text) or self._secret.search(text) else value
 
-    def event(self, data: bytes) -> Any:
-        """Return the JSON value of an event of a stream. Raises UnusableAnswer."""
-        if not _is_json(data):
-            # Some servers send their errors as plain text.
-            text = self.line(data.decode("utf-8", "replace"))
-            raise UnusableAnswer(f"its stream has something else than JSON: {text}")
-        return self.json(data)
-
     def answer(self, response: httpx2.Response) -> Any:
         """Return the JSON value of a good answer; None if it is no JSON, as a web page.
 
@@ -195,9 +184,14 @@ class EndpointTransport:
         if kind.endswith("json") or begin[:1] in (b"{", b"["):
             return self.json(content)
         if kind == "text/event-stream" or begin.startswith((b"data:", b"event:", b": ", b"error:")):
-            events = [self.json(data) for data in EventStream([content])]
+            data = [_data(event.splitlines()) for event in _with_data([content.removeprefix(BOM)])]
+            events = [self.json(each) for each in data if each not in (b"", DONE)]
             return join_events(list(map(object_or_empty, events)))
         return None
+
+
+def _drop_bearer(request: httpx2.Request) -> None:
+    request.headers.pop("Authorization", None)
 
 
 def _bound_response(response: httpx2.Response) -> None:
@@ -214,7 +208,9 @@ def _bound_response(response: httpx2.Response) -> None:
     response.encoding = "utf-8"
     bounds = _bounds.get()
     if bounds is not None and isinstance(response.stream, httpx2.SyncByteStream):
-        response.stream = _Bounded(response.stream, bounds, packed=coding == "gzip")
+        body = _Bounded(response.stream, bounds, packed=coding == "gzip")
+        is_answer = response.is_success and bounds.is_stream
+        response.stream = EventStreamBody(body) if is_answer else body
 
 
 def _check_redirect(response: httpx2.Response) -> None:
@@ -266,28 +262,28 @@ class _Bounded(httpx2.SyncByteStream):
         self._body.close()
 
 
-class EventStream:
-    """The events of a stream, also where an endpoint answers with one JSON object instead.
+class EventStreamBody(httpx2.SyncByteStream):
+    """A stream of events, also where an endpoint answers with one JSON object instead.
 
     The object becomes the only event. It is known by its first byte, as the content type says
     nothing that could be relied on: no line of a stream of events begins with a brace.
 
     Events without data are left out. Servers and proxies send them to keep the connection open, as
-    comments after an `id`, as `retry: 3000` or as an empty `data:`.
+    comments after an `id`, as `retry: 3000` or as an empty `data:`, and the client's parser takes
+    each for broken JSON.
 
     Attributes:
         is_done: Whether the stream has said that it ends, by [DONE], or was one whole object.
     """
 
-    def __init__(self, pieces: Iterable[bytes]) -> None:
-        """Read the events of a body's pieces."""
-        self._pieces = iter(pieces)
+    def __init__(self, body: httpx2.SyncByteStream) -> None:
+        """Read the events of a body."""
+        self._body = body
         self.is_done = False
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the data of each event."""
-        begin = b""
-        for piece in self._pieces:
+        pieces, begin = iter(self._body), b""
+        for piece in pieces:
             begin += piece
             if begin.removeprefix(BOM).lstrip():
                 break
@@ -297,36 +293,46 @@ class EventStream:
                 "it sent a web page: check OPENAI_BASE_URL, which often ends with /v1"
             )
         if first != b"{":
-            pieces = itertools.chain([begin.removeprefix(BOM)], self._pieces)
-            for data in _event_data(pieces):
-                if data == DONE:
-                    self.is_done = True
-                    return
-                yield data
+            yield from self._with_data(itertools.chain([begin.removeprefix(BOM)], pieces))
             return
-        content = begin + b"".join(self._pieces)
-        if not _is_json(content):
-            raise UnusableAnswer("its answer is not a stream of events")
+        content = begin + b"".join(pieces)
+        try:
+            text = content.decode(json.detect_encoding(content), "replace").lstrip("\ufeff")
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise UnusableAnswer("its answer is not a stream of events") from error
         self.is_done = True
-        yield content
+        yield b"data: " + json.dumps(value).encode() + b"\n\ndata: [DONE]\n\n"
+
+    def close(self) -> None:
+        """Close the body."""
+        self._body.close()
+
+    def _with_data(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the events of a stream that have data, and note which is the last."""
+        for event in _with_data(pieces):
+            lines = event.splitlines()
+            self.is_done = self.is_done or any(map(_is_done, lines))
+            yield event
 
 
-def _event_data(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The data of those events of a stream that have some; of the last one only if it is whole."""
+def _with_data(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The events of a stream that have data: their lines `event` and `data`, whole."""
     event: list[bytes] = []
     for text in map(_error_as_data, _lines(pieces)):
         if not text:
-            if data := _data(event):
-                yield data
+            if _data(event):
+                yield b"".join([*event, b"\n"])
             event = []
-        elif text.startswith(b"data:") and text.partition(b":")[2].strip():
+        elif text.startswith((b"event:", b"data:")) and text.partition(b":")[2].strip():
             # Some servers leave out the blank line between events, or behind the last one.
-            if _is_whole_event(event):
-                yield _data(event)
+            if text.startswith(b"data:") and _is_whole_event(event):
+                yield b"".join([*event, b"\n"])
                 event = []
-            event.append(text)
-    if _is_whole_event(event):
-        yield _data(event)
+            event.append(text + b"\n")
+    # A stream that ends within an event is for its reader to judge.
+    if event:
+        yield b"".join([*event, b"\n" if _is_whole_event(event) else b""])
 
 
 def _error_as_data(line: bytes) -> bytes:
@@ -370,6 +376,10 @@ def _is_json(value: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def _is_done(line: bytes) -> bool:
+    return line.startswith(b"data:") and line.removeprefix(b"data:").strip() == DONE
 
 
 def _as_json(value: bytes) -> bytes:
