@@ -155,6 +155,7 @@ class Driver:
     def __init__(self, scoped: Scoped[Any], job: TaskGroup, progress: Progress) -> None:
         self._job, self._progress = job, progress
         self._ready: deque[tuple[_Running, Any, BaseException | None]] = deque()
+        self._paused: deque[tuple[_Running, Any, BaseException | None]] = deque()
         self._arrived: SimpleQueue[tuple[_Wait, int, Future[Any]]] = SimpleQueue()
         self._asked = 0
         self.whole = self._open(scoped)
@@ -169,8 +170,8 @@ class Driver:
     def go(self) -> None:
         """Go on until the build has ended, or waits for nothing that is asked."""
         while not self.whole.is_done:
-            while self._ready:
-                self._advance(*self._ready.popleft())
+            while waiting := self._ready or self._paused:
+                self._advance(*waiting.popleft())
             if self.whole.is_done or not self._asked:
                 return
             self._take_in(*self._arrived.get())
@@ -247,7 +248,7 @@ class Driver:
         scope = running.scope
         assert scope
         if not wanted:
-            self._ready.append((running, [], None))
+            self._paused.append((running, [], None))
         pieces = Counter(each.step for each in wanted if isinstance(each, Piece))
         for step, count in pieces.items():
             self._progress.expect(step, count)

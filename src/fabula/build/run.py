@@ -33,6 +33,7 @@ from fabula.errors import (
     FabulaError,
     LoadError,
     NotFound,
+    Outdated,
     RuleError,
     ServerError,
     Stopped,
@@ -261,12 +262,8 @@ class BuildRun:
             [_Task(source.name, partial(self._ingest, source)) for source in sources]
         )
 
-    def build(self, entries: Sequence[Entry]) -> list[Outcome]:
-        """Build the graphs of documents that the store has; their texts stay as they are."""
-        return self.build_parts([(entry, self.names) for entry in entries])
-
-    def build_parts(self, parts: Sequence[tuple[Entry, Collection[str]]]) -> list[Outcome]:
-        """Build of each document the graphs that are named beside it."""
+    def build(self, parts: Sequence[tuple[Entry, Collection[str]]]) -> list[Outcome]:
+        """Build of each document the graphs that are named beside it; its text stays as it is."""
         return self._run_all(
             [_Task(entry.source, partial(self._build, entry, names)) for entry, names in parts]
         )
@@ -425,7 +422,12 @@ class BuildRun:
         if document is None:
             work.begun.phases.enter(READ_FILE)
             document = work.begun.document = work.steps.read(source, work.job)
-        outcome = self._ingest_once(document, work)
+        try:
+            outcome = self._ingest_once(document, work)
+        except Outdated:
+            # Another process has continued it since it was read: this text comes after that one's.
+            work.begun.document = None
+            return self._ingest(source, work)
         if not self.dry and outcome.status != "waiting":
             self._describe(outcome.document, document)
         return replace(outcome, left_out=document.left_out, warnings=document.warnings)

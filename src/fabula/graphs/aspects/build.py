@@ -97,6 +97,7 @@ def build(
     work.gaps.expect(len(text.chunks) if options.details else 0)
     # Details depend on chunks alone, so they are written while the trees grow.
     details_build = yield Start(steps.condense(text.chunks if options.details else ()))
+    yield []
     clusters = steps.cluster(text.chunks) if options.levels else []
     grown = Grown(changed=previous.changed)
     if clusters:
