@@ -30,6 +30,7 @@ from fabula.load.markup import attribute, elements, local_name
 from fabula.load.paratext import split_library_text
 from fabula.load.titles import real_author
 from fabula.load.xml_encoding import decode_xml
+from fabula.text.metadata import Metadata, read_typed, state_metadata
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -56,6 +57,13 @@ _HEADING_BLOCKS = 4
 _RELEASING = re.compile(r"gutenberg|standard ebooks|wikisource", re.IGNORECASE)
 """The libraries whose date is that of their own release."""
 _DATES = ("original-publication", "publication", "")
+_SERIES = {
+    "belongs-to-collection": "series",
+    "calibre:series": "series",
+    "calibre:series_index": "series_index",
+    "group-position": "series_index",
+}
+"""The fields that the metadata about a series become."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +112,9 @@ class _Book:
             blocks=confirm(body.blocks, title, author),
             title=title,
             author=author,
-            language=metadata.first("language"),
+            language=metadata.language(),
             published=metadata.publication_date(),
+            metadata=metadata.fields(),
             left_out=dict(+self._left_out),
             warnings=(
                 *self._warnings,
@@ -367,27 +376,46 @@ class _Metadata:
     def __init__(self, package: Element) -> None:
         metadata = next(elements(package, "metadata"), package)
         self._elements = [e for e in metadata.iter() if local_name(e) != "meta"]
-        self._refined: dict[tuple[str, str], str] = {}
-        for meta in elements(metadata, "meta"):
-            if refined := meta.get("refines", "").removeprefix("#"):
-                value = one_line("".join(meta.itertext()))
-                self._refined[refined, meta.get("property", "")] = value
+        # Of EPUB 3 what a property is of, its name and value; of EPUB 2 the name and content.
+        self._refined = [
+            (
+                meta.get("refines", "").removeprefix("#"),
+                meta.get("property") or meta.get("name", ""),
+                one_line("".join(meta.itertext()) or meta.get("content", "")),
+            )
+            for meta in elements(metadata, "meta")
+        ]
 
     def first(self, name: str) -> str:
         return next((text for _, text in self._all(name) if text), "")
 
     def title(self) -> str:
-        titles = [(self._property(e, "title-type"), text) for e, text in self._all("title") if text]
-        return next((text for kind, text in titles if kind == "main"), self.first("title"))
+        titles = [(self._values(e, "title-type"), text) for e, text in self._all("title") if text]
+        return next((text for kinds, text in titles if "main" in kinds), self.first("title"))
+
+    def language(self) -> str:
+        """The language; '' if it names several, as an edition of translations does."""
+        languages = {text for _, text in self._all("language") if text}
+        return languages.pop() if len(languages) == 1 else ""
+
+    def fields(self) -> Metadata:
+        """The subjects, and the series, as EPUB 3 and Calibre state it."""
+        stated: dict[str, object] = {"subject": [text for _, text in self._all("subject")]}
+        for _, name, value in self._refined:
+            if name in _SERIES:
+                stated[_SERIES[name]] = value
+        if number := stated.get("series_index"):
+            stated["series_index"] = read_typed(str(number).removesuffix(".0"))
+        return state_metadata(stated)
 
     def authors(self) -> str:
         """The authors, and no illustrators and translators, if the package tells them apart."""
         people = [
-            (attribute(element, "role") or self._property(element, "role"), text)
+            ({attribute(element, "role").lower(), *self._values(element, "role")} - {""}, text)
             for element, text in self._all("creator")
             if real_author(text)
         ]
-        authors = [name for role, name in people if role.lower() in ("", "aut")]
+        authors = [name for roles, name in people if not roles or "aut" in roles]
         return ", ".join(dict.fromkeys(authors or [name for _, name in people[:1]]))
 
     def publication_date(self) -> str:
@@ -405,8 +433,11 @@ class _Metadata:
             if local_name(element).lower() == name:
                 yield element, one_line("".join(element.itertext()))
 
-    def _property(self, element: Element, name: str) -> str:
-        return self._refined.get((element.get("id", ""), name), "")
+    def _values(self, element: Element, name: str) -> list[str]:
+        of = element.get("id", "")
+        return [
+            v.lower() for about, known, v in self._refined if of and (about, known) == (of, name)
+        ]
 
 
 def _characters(content: html.PageContent) -> int:
