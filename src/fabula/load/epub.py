@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -27,10 +27,10 @@ from fabula.load.libraries import PageRules, find_rules
 from fabula.load.library_pages import books_warning
 from fabula.load.locators import page_mark, without_marks
 from fabula.load.markup import attribute, elements, local_name
-from fabula.load.paratext import split_library_text
+from fabula.load.paratext import is_within_sentence, split_library_text
 from fabula.load.titles import real_author
 from fabula.load.xml_encoding import decode_xml
-from fabula.text.metadata import Metadata, read_typed, state_metadata
+from fabula.text.metadata import Value, read_typed, state_metadata
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -94,6 +94,7 @@ class _Book:
         self._warnings: list[str] = []
         self._left_out: Counter[str] = Counter()
         self._rules: PageRules | None = None
+        self._fields: dict[str, list[str]] = {}
         self._opf, self._package = self._open_package()
         self._items = self._manifest()
 
@@ -103,7 +104,7 @@ class _Book:
         contents = self._contents()
         metadata = _Metadata(self._package)
         title, writer = gutenberg.split_title(metadata.title())
-        blocks = [*self._blocks(pages, contents.without_book(title))]
+        blocks = _join_pages(self._blocks(pages, contents.without_book(title)))
         body = split_library_text(blocks)
         self._left_out.update(body.left_out)
         self._count_unlisted(pages)
@@ -114,7 +115,7 @@ class _Book:
             author=author,
             language=metadata.language(),
             published=metadata.publication_date(),
-            metadata=metadata.fields(),
+            metadata=state_metadata(self._fields) | metadata.fields(),
             left_out=dict(+self._left_out),
             warnings=(
                 *self._warnings,
@@ -238,8 +239,8 @@ class _Book:
             self._warn(str(error))
             return Contents((), {})
 
-    def _blocks(self, pages: Sequence[_Item], contents: Contents) -> Iterator[Block]:
-        """The blocks of all pages, with the headings and levels of the table of contents."""
+    def _blocks(self, pages: Sequence[_Item], contents: Contents) -> Iterator[list[Block]]:
+        """The blocks of each page, with the headings and levels of the table of contents."""
         by_page = contents.by_page()
         outline = _Outline()
         problem: LoadError | None = None
@@ -253,10 +254,11 @@ class _Book:
                 continue
             count += 1
             self._left_out.update(content.left_out)
+            self._fields |= content.fields
             if _is_nav(item) and _characters(content) < _MIN_NAV_CHARACTERS:
                 self._left_out["contents"] += _characters(content)
                 continue
-            yield from outline.apply(content, by_page.get(item.name, ()))
+            yield outline.apply(content, by_page.get(item.name, ()))
         if not count and problem is not None:
             is_locked = any(self._names.find("", name, is_exact=True) for name in _RIGHTS)
             raise self._protection_error() if is_locked else problem
@@ -302,6 +304,25 @@ class _Book:
     def _warn(self, what: str) -> None:
         source = self._archive.source
         self._warnings.append(what if what.startswith(source) else f"{source} {what}.")
+
+
+def _join_pages(pages: Iterable[list[Block]]) -> list[Block]:
+    """The blocks of all pages; a paragraph that the end of a file parts, as of a scan's page, is
+    whole.
+    """
+    joined: list[Block] = []
+    for page in pages:
+        rest = page
+        if joined and page and _is_parted(joined[-1], page[0]):
+            first, *rest = page
+            joined[-1] = replace(joined[-1], text=f"{joined[-1].text} {first.text}")
+        joined += rest
+    return joined
+
+
+def _is_parted(before: Block, after: Block) -> bool:
+    is_prose = not (after.heading or "\n" in before.text or "\n" in after.text)
+    return is_prose and is_within_sentence(before, after)
 
 
 class _Outline:
@@ -398,7 +419,7 @@ class _Metadata:
         languages = {text for _, text in self._all("language") if text}
         return languages.pop() if len(languages) == 1 else ""
 
-    def fields(self) -> Metadata:
+    def fields(self) -> dict[str, Value]:
         """The subjects, and the series, as EPUB 3 and Calibre state it."""
         stated: dict[str, object] = {"subject": [text for _, text in self._all("subject")]}
         for _, name, value in self._refined:
