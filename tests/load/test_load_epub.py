@@ -551,9 +551,10 @@ def test_series_and_subjects_are_metadata_and_the_text_decides_between_languages
 
 
 def test_a_sentence_over_two_files_is_one_paragraph() -> None:
-    halves = "<p>The miller kept a lantern by</p>", "<p>the weir all night.</p><p>the end</p>"
-    draft = opened(epub({"1.xhtml": halves[0], "2.xhtml": halves[1]}))
+    pages = ("The miller kept a lan-", "tern by", "the weir all night.</p><p>12", "the end")
+    draft = opened(epub({f"{n}.xhtml": f"<p>{text}</p>" for n, text in enumerate(pages)}))
     assert [block.text for block in draft.blocks] == [
         "The miller kept a lantern by the weir all night.",
+        "12",
         "the end",
     ]

@@ -434,7 +434,8 @@ def test_the_picture_of_a_first_letter_is_that_letter(initial: str) -> None:
 
 
 def test_a_letter_of_its_own_before_another_word_is_a_word() -> None:
-    assert texts(html("<p><b>B</b> Street was dark.</p>")) == ["B Street was dark."]
+    page = html('<p><i class="a">B</i> Street was dark.</p><p><b>X</b> marks it.</p>')
+    assert texts(page) == ["B Street was dark.", "X marks it."]
     assert texts(html("<p><b>A</b> man came.</p>")) == ["A man came."]
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from fabula.errors import LoadError
@@ -22,6 +23,7 @@ from fabula.load.encoding import decode_text
 from fabula.load.epub_contents import Contents, ContentsEntry, read_contents
 from fabula.load.epub_names import ArchiveNames, container_folder
 from fabula.load.headings import confirm
+from fabula.load.hyphens import Hyphens
 from fabula.load.left_out import count_characters
 from fabula.load.libraries import PageRules, find_rules
 from fabula.load.library_pages import books_warning
@@ -57,6 +59,8 @@ _HEADING_BLOCKS = 4
 _RELEASING = re.compile(r"gutenberg|standard ebooks|wikisource", re.IGNORECASE)
 """The libraries whose date is that of their own release."""
 _DATES = ("original-publication", "publication", "")
+_OPEN_END = re.compile(r"[^\W\d_][,;\-\u2010\u00ad]?$")
+"""The end of a paragraph that may go on in the next file."""
 _SERIES = {
     "belongs-to-collection": "series",
     "calibre:series": "series",
@@ -104,7 +108,7 @@ class _Book:
         contents = self._contents()
         metadata = _Metadata(self._package)
         title, writer = gutenberg.split_title(metadata.title())
-        blocks = _join_pages(self._blocks(pages, contents.without_book(title)))
+        blocks = _join_pages([*self._blocks(pages, contents.without_book(title))])
         body = split_library_text(blocks)
         self._left_out.update(body.left_out)
         self._count_unlisted(pages)
@@ -306,23 +310,25 @@ class _Book:
         self._warnings.append(what if what.startswith(source) else f"{source} {what}.")
 
 
-def _join_pages(pages: Iterable[list[Block]]) -> list[Block]:
-    """The blocks of all pages; a paragraph that the end of a file parts, as of a scan's page, is
-    whole.
-    """
+def _join_pages(pages: Sequence[list[Block]]) -> list[Block]:
+    """The blocks of all pages; a paragraph that is parted by the end of a file is whole."""
+    ends = [(one[-1].text, other[0].text) for one, other in pairwise(filter(None, pages))]
+    hyphens = Hyphens([*ends, *([block.text] for page in pages for block in page)])
     joined: list[Block] = []
     for page in pages:
         rest = page
         if joined and page and _is_parted(joined[-1], page[0]):
             first, *rest = page
-            joined[-1] = replace(joined[-1], text=f"{joined[-1].text} {first.text}")
+            before, sign = joined[-1].text, hyphens.join(joined[-1].text, first.text)
+            start = f"{before} " if sign is None else f"{before[:-1]}{sign}"
+            joined[-1] = replace(joined[-1], text=f"{start}{first.text}")
         joined += rest
     return joined
 
 
 def _is_parted(before: Block, after: Block) -> bool:
     is_prose = not (after.heading or "\n" in before.text or "\n" in after.text)
-    return is_prose and is_within_sentence(before, after)
+    return is_prose and bool(_OPEN_END.search(before.text)) and is_within_sentence(before, after)
 
 
 class _Outline:

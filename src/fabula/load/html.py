@@ -134,7 +134,8 @@ _INITIAL_CLASS = re.compile(
     r"\b(?:drop-?cap\w*|(?:big|large|fancy)?-?(?:cap|capital|initial)|lettrine|first-?letter)\b",
     re.IGNORECASE,
 )
-_DROPPED = re.compile(r"[\"'“‘«„(]?[B-DF-HJ-NP-TV-XZ]")
+_OPENING_QUOTES = "\"'“‘«„("
+_DROPPED = re.compile(rf"[{_OPENING_QUOTES}]?[B-DF-HJ-NP-TV-XZ]")
 """The first letter of a word in an element of its own, and no word itself."""
 _MAX_INITIAL_CHARACTERS = 3
 _HIDING_RULE = re.compile(
@@ -336,7 +337,17 @@ class _Open:
 
     tag: str
     role: Literal[
-        "", "skipped", "page", "raised", "reference", "link", "aside", "line", "quotation", "apart"
+        "",
+        "skipped",
+        "page",
+        "raised",
+        "reference",
+        "link",
+        "aside",
+        "line",
+        "quotation",
+        "apart",
+        "first",
     ] = ""
     label: str = ""
     is_number: bool = False
@@ -737,7 +748,9 @@ class _BlockBuilder:
             self._text.append(" ")
         elif frame.tag == "sup" or _RAISED.search(names) or "vertical-align:super" in style:
             frame.role = "raised"
-        elif not one_line(without_marks("".join(self._text))):
+        elif (attributes.get("class") or style or frame.tag in ("big", "font")) and not one_line(
+            without_marks("".join(self._text))
+        ).strip(_OPENING_QUOTES):
             frame.role = "first"
 
     def _end_inline(self, frame: _Open) -> None:
