@@ -78,12 +78,20 @@ def test_one_book_in_several_formats_is_taken_once(tmp_path: Path) -> None:
             "11-h.htm": f"<h1>The Lamp</h1><p>{STORY}</p>",
             "old/lamp10.txt": STORY.replace("six.", "six;"),
             "other.txt": "Another story altogether, with words of its own from end to end.",
+            "~$other.docx": "What Word keeps beside an open document.",
         },
     )
     documents, skipped = read(tmp_path)
     assert [Path(document.source).name for document in documents] == ["11-h.htm", "other.txt"]
     assert set(skipped) == {"11.txt", "lamp10.txt"}
     assert "11-h.htm, which was taken" in skipped["11.txt"]
+
+
+def test_versions_of_one_story_in_one_format_are_read_each(tmp_path: Path) -> None:
+    files = {"draft.txt": STORY, "final.txt": STORY.replace("six.", "seven."), "notes.md": "Notes."}
+    write(tmp_path, files)
+    documents, skipped = read(tmp_path)
+    assert (len(documents), skipped) == (3, {})
 
 
 @pytest.mark.parametrize("name", ["LICENSE.md", "licence.txt", "COPYING.txt", "README.md"])

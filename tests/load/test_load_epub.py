@@ -522,6 +522,7 @@ def test_all_authors_are_named_and_no_illustrators() -> None:
         '<dc:creator id="a">Ann Example</dc:creator><dc:creator id="b" opf:role="aut">Bo Sample'
         '</dc:creator><dc:creator opf:role="ill">Cy Drawer</dc:creator><dc:creator id="d">Di Pen'
         '</dc:creator><meta refines="#d" property="role">trl</meta>'
+        '<meta refines="#a" property="role">aut</meta><meta refines="#a" property="role">ill</meta>'
         "<dc:date>1887-05-01T00:00</dc:date>"
     )
     data = package(
@@ -529,3 +530,31 @@ def test_all_authors_are_named_and_no_illustrators() -> None:
     )
     draft = opened(data)
     assert (draft.author, draft.published) == ("Ann Example, Bo Sample", "1887-05-01")
+
+
+def test_series_and_subjects_are_metadata_and_the_text_decides_between_languages() -> None:
+    stated = (
+        "<dc:language>it</dc:language><dc:language>ru</dc:language><dc:subject>Geese</dc:subject>"
+        '<dc:subject>Mills</dc:subject><meta name="calibre:series" content="Tales of Hollin"/>'
+        '<meta name="calibre:series_index" content="2.0"/>'
+    )
+    data = package(
+        epub(CHAPTERS), lambda opf: opf.replace("<dc:language>pl-PL</dc:language>", stated)
+    )
+    draft = opened(data)
+    assert draft.language == ""
+    assert draft.metadata == {
+        "subject": ["Geese", "Mills"],
+        "series": "Tales of Hollin",
+        "series_index": 2,
+    }
+
+
+def test_a_sentence_over_two_files_is_one_paragraph() -> None:
+    pages = ("The miller kept a lan-", "tern by", "the weir all night.</p><p>12", "the end")
+    draft = opened(epub({f"{n}.xhtml": f"<p>{text}</p>" for n, text in enumerate(pages)}))
+    assert [block.text for block in draft.blocks] == [
+        "The miller kept a lantern by the weir all night.",
+        "12",
+        "the end",
+    ]

@@ -5,6 +5,7 @@ from pathlib import Path
 from cases import for_each
 from fabula.load import load
 from fabula.load.blocks import Block, Draft
+from fabula.load.document import document
 from fabula.load.html import read
 from fabula.load.locators import page_mark, take_marks
 from fabula.load.markdown import read as read_markdown
@@ -423,10 +424,29 @@ def test_of_what_was_changed_the_new_words_are_read() -> None:
         '<div class="fig"><img alt="T"></div><p>he miller slept.</p>',
         '<div class="dropcap">T</div><p>he miller slept.</p>',
         '<p><img alt="T">The miller slept.</p>',
+        '<p><span style="float:left">T</span> he miller slept.</p>',
+        "<p><big>T</big>\n<small>he</small> miller slept.</p>",
+        '<div class="cap">T</div><p>he miller slept.</p>',
     ],
 )
 def test_the_picture_of_a_first_letter_is_that_letter(initial: str) -> None:
     assert texts(html(initial)) == ["The miller slept."]
+
+
+def test_a_letter_of_its_own_before_another_word_is_a_word() -> None:
+    page = html('<p><i class="a">B</i> Street was dark.</p><p><b>X</b> marks it.</p>')
+    assert texts(page) == ["B Street was dark.", "X marks it."]
+    assert texts(html("<p><b>A</b> man came.</p>")) == ["A man came."]
+
+
+def test_a_text_that_was_escaped_twice_is_read() -> None:
+    page = html("<p>&amp;quot;No,&amp;quot; she said&amp;mdash;&amp;#39;no.&amp;#39;</p>")
+    read = document(page, "a.html", "c")
+    assert read.text == "\"No,\" she said—'no.'"
+    assert "escaped twice" in read.warnings[0]
+    assert document(html("<p>He wrote &amp;quot; there.</p>"), "a.html", "c").text == (
+        "He wrote &quot; there."
+    )
 
 
 def test_a_letter_that_is_a_word_and_a_picture_that_is_none() -> None:

@@ -409,6 +409,13 @@ def _timed_text(writer: Writer) -> bytes:
 <body><div>{lines}</div></body></tt>""".encode()
 
 
+def _flat_odt(writer: Writer) -> bytes:
+    content = zipfile.ZipFile(io.BytesIO(_odt(writer))).read("content.xml")
+    meta = b"<office:meta><dc:title xmlns:dc='http://purl.org/dc/elements/1.1/'>Tale</dc:title></office:meta>"
+    flat = content.replace(b"office:document-content", b"office:document")
+    return flat.replace(b"<office:automatic", meta + b"<office:automatic")
+
+
 FILES: dict[str, Callable[[Writer], bytes]] = {
     ".txt": _plain,
     ".text": _front_block,
@@ -423,6 +430,7 @@ FILES: dict[str, Callable[[Writer], bytes]] = {
     ".fb2": _fb2,
     ".docx": _docx,
     ".odt": _odt,
+    ".fodt": _flat_odt,
     ".rtf": _rtf,
     ".pdf": _pdf,
     ".fountain": _fountain,

@@ -11,8 +11,9 @@ from fabula.text.locator import labels_of
 
 PREFACE = """<div id="preface"><p class="message"><b>Posted originally on the
 <a href="http://archiveofourown.org/">Archive of Our Own</a>.</b></p><div class="meta">
-<dl class="tags"><dt>Rating:</dt><dd>General</dd><dt>Stats:</dt><dd>Published: 2024-03-01 Words: 9
-</dd></dl><h1>The Lamp</h1><div class="byline">by <a rel="author" href="#">ann_example</a></div>
+<dl class="tags"><dt>Fandom:</dt><dd><a>Mills</a>, <a>Geese</a></dd><dt>Stats:</dt>
+<dd>Published: 2024-03-01 Words: 9</dd></dl><h1>The Lamp</h1>
+<div class="byline">by <a rel="author" href="#">ann_example</a></div>
 <p>Notes</p><blockquote class="userstuff"><p>Thanks!</p></blockquote></div></div>"""
 CHAPTER = """<div class="meta group"><h2 class="heading">Chapter {n}: Night</h2>
 <div class="endnote-link">See the end of the chapter for notes</div></div>
@@ -44,6 +45,7 @@ def test_the_archive_of_fan_fiction_has_its_pages_left_out(suffix: str, tmp_path
     assert document.text == STORY
     assert document.left_out["author's notes"] == 15
     assert document.left_out["library header"] > 100
+    assert document.metadata == {"fandom": ["Mills", "Geese"]}
     if suffix == ".html":
         facts = (document.title, document.author, document.published)
         assert facts == ("The Lamp", "ann_example", "2024-03-01")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 
 _SAMPLE_CHARACTERS = 60_000
 """How much text is enough to detect its language."""
+_REFERENCE = re.compile(
+    r"&(?:#\d{2,6}|quot|apos|amp|lt|gt|nbsp|[mn]dash|hellip|[lr][sd]quo|[lr]aquo"
+    r"|[a-zA-Z](?:acute|grave|circ|uml|tilde|cedil));"
+)
+_MIN_REFERENCES = 3
+"""So many references to characters make a text one that was escaped twice."""
 _MAX_TITLE_CHARACTERS = 300
 """A longer title is cut: a page that is marked up as a heading would be repeated in every chunk."""
 
@@ -43,8 +50,9 @@ def document(draft: Draft, source: str, collection: str) -> Document:
     from fabula.load.paratext import remove_paratext
     from fabula.text.document import Document
 
+    blocks, warnings = _unescape(draft.blocks)
     # Speakers are joined first: otherwise a play's main character looks like a running head.
-    speeches = list(join_speakers(draft.blocks))
+    speeches = list(join_speakers(blocks))
     body = remove_paratext(speeches, draft.title)
     text, sections, locators = _join_blocks(body.blocks)
     if wrong := name_problem(source, MAX_LINE_BYTES):
@@ -75,11 +83,27 @@ def document(draft: Draft, source: str, collection: str) -> Document:
         left_out=left_out,
         warnings=(
             *draft.warnings,
+            *(f"{source} {what}" for what in warnings),
             *filter(None, [books_warning(body.books), warn(left_out, text)]),
         ),
         reading=READING_VERSION,
         metadata=draft.metadata,
     )
+
+
+def _unescape(blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], list[str]]:
+    """Read the references of a text that was escaped twice, as `&quot;`, which no text prints."""
+    count = sum(len(_REFERENCE.findall(block.text)) for block in blocks if "&" in block.text)
+    if count < _MIN_REFERENCES:
+        return blocks, []
+
+    def read(text: str) -> str:
+        return _REFERENCE.sub(lambda match: html.unescape(match[0]).replace("\xa0", " "), text)
+
+    unescaped = tuple(
+        replace(block, text=read(block.text), heading=read(block.heading)) for block in blocks
+    )
+    return unescaped, [f"was escaped twice: {count:,} references as &quot; were read."]
 
 
 def title_of_file(source: str) -> str:

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from fabula.errors import LoadError
@@ -22,13 +23,15 @@ from fabula.load.encoding import decode_text
 from fabula.load.epub_contents import Contents, ContentsEntry, read_contents
 from fabula.load.epub_names import ArchiveNames, container_folder
 from fabula.load.headings import confirm
+from fabula.load.hyphens import Hyphens
 from fabula.load.left_out import count_characters
 from fabula.load.libraries import PageRules, find_rules
 from fabula.load.library_pages import books_warning
 from fabula.load.locators import page_mark, without_marks
 from fabula.load.markup import attribute, elements, local_name
-from fabula.load.paratext import split_library_text
+from fabula.load.paratext import is_within_sentence, split_library_text
 from fabula.load.titles import real_author
+from fabula.text.metadata import Value, read_typed, state_metadata
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -55,6 +58,15 @@ _HEADING_BLOCKS = 4
 _RELEASING = re.compile(r"gutenberg|standard ebooks|wikisource", re.IGNORECASE)
 """The libraries whose date is that of their own release."""
 _DATES = ("original-publication", "publication", "")
+_OPEN_END = re.compile(r"[^\W\d_][,;\-\u2010\u00ad]?$")
+"""The end of a paragraph that may go on in the next file."""
+_SERIES = {
+    "belongs-to-collection": "series",
+    "calibre:series": "series",
+    "calibre:series_index": "series_index",
+    "group-position": "series_index",
+}
+"""The fields that the metadata about a series become."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +97,7 @@ class _Book:
         self._warnings: list[str] = []
         self._left_out: Counter[str] = Counter()
         self._rules: PageRules | None = None
+        self._fields: dict[str, list[str]] = {}
         self._opf, self._package = self._open_package()
         self._items = self._manifest()
 
@@ -94,7 +107,7 @@ class _Book:
         contents = self._contents()
         metadata = _Metadata(self._package)
         title, writer = gutenberg.split_title(metadata.title())
-        blocks = [*self._blocks(pages, contents.without_book(title))]
+        blocks = _join_pages([*self._blocks(pages, contents.without_book(title))])
         body = split_library_text(blocks)
         self._left_out.update(body.left_out)
         self._count_unlisted(pages)
@@ -103,8 +116,9 @@ class _Book:
             blocks=confirm(body.blocks, title, author),
             title=title,
             author=author,
-            language=metadata.first("language"),
+            language=metadata.language(),
             published=metadata.publication_date(),
+            metadata=state_metadata(self._fields) | metadata.fields(),
             left_out=dict(+self._left_out),
             warnings=(
                 *self._warnings,
@@ -228,8 +242,8 @@ class _Book:
             self._warn(str(error))
             return Contents((), {})
 
-    def _blocks(self, pages: Sequence[_Item], contents: Contents) -> Iterator[Block]:
-        """The blocks of all pages, with the headings and levels of the table of contents."""
+    def _blocks(self, pages: Sequence[_Item], contents: Contents) -> Iterator[list[Block]]:
+        """The blocks of each page, with the headings and levels of the table of contents."""
         by_page = contents.by_page()
         outline = _Outline()
         problem: LoadError | None = None
@@ -243,10 +257,11 @@ class _Book:
                 continue
             count += 1
             self._left_out.update(content.left_out)
+            self._fields |= content.fields
             if _is_nav(item) and _characters(content) < _MIN_NAV_CHARACTERS:
                 self._left_out["contents"] += _characters(content)
                 continue
-            yield from outline.apply(content, by_page.get(item.name, ()))
+            yield outline.apply(content, by_page.get(item.name, ()))
         if not count and problem is not None:
             is_locked = any(self._names.find("", name, is_exact=True) for name in _RIGHTS)
             raise self._protection_error() if is_locked else problem
@@ -288,6 +303,27 @@ class _Book:
     def _warn(self, what: str) -> None:
         source = self._archive.source
         self._warnings.append(what if what.startswith(source) else f"{source} {what}.")
+
+
+def _join_pages(pages: Sequence[list[Block]]) -> list[Block]:
+    """The blocks of all pages; a paragraph that is parted by the end of a file is whole."""
+    ends = [(one[-1].text, other[0].text) for one, other in pairwise(filter(None, pages))]
+    hyphens = Hyphens([*ends, *([block.text] for page in pages for block in page)])
+    joined: list[Block] = []
+    for page in pages:
+        rest = page
+        if joined and page and _is_parted(joined[-1], page[0]):
+            first, *rest = page
+            before, sign = joined[-1].text, hyphens.join(joined[-1].text, first.text)
+            start = f"{before} " if sign is None else f"{before[:-1]}{sign}"
+            joined[-1] = replace(joined[-1], text=f"{start}{first.text}")
+        joined += rest
+    return joined
+
+
+def _is_parted(before: Block, after: Block) -> bool:
+    is_prose = not (after.heading or "\n" in before.text or "\n" in after.text)
+    return is_prose and bool(_OPEN_END.search(before.text)) and is_within_sentence(before, after)
 
 
 class _Outline:
@@ -362,27 +398,46 @@ class _Metadata:
     def __init__(self, package: Element) -> None:
         metadata = next(elements(package, "metadata"), package)
         self._elements = [e for e in metadata.iter() if local_name(e) != "meta"]
-        self._refined: dict[tuple[str, str], str] = {}
-        for meta in elements(metadata, "meta"):
-            if refined := meta.get("refines", "").removeprefix("#"):
-                value = one_line("".join(meta.itertext()))
-                self._refined[refined, meta.get("property", "")] = value
+        # Of EPUB 3 what a property is of, its name and value; of EPUB 2 the name and content.
+        self._refined = [
+            (
+                meta.get("refines", "").removeprefix("#"),
+                meta.get("property") or meta.get("name", ""),
+                one_line("".join(meta.itertext()) or meta.get("content", "")),
+            )
+            for meta in elements(metadata, "meta")
+        ]
 
     def first(self, name: str) -> str:
         return next((text for _, text in self._all(name) if text), "")
 
     def title(self) -> str:
-        titles = [(self._property(e, "title-type"), text) for e, text in self._all("title") if text]
-        return next((text for kind, text in titles if kind == "main"), self.first("title"))
+        titles = [(self._values(e, "title-type"), text) for e, text in self._all("title") if text]
+        return next((text for kinds, text in titles if "main" in kinds), self.first("title"))
+
+    def language(self) -> str:
+        """The language; '' if it names several, as an edition of translations does."""
+        languages = {text for _, text in self._all("language") if text}
+        return languages.pop() if len(languages) == 1 else ""
+
+    def fields(self) -> dict[str, Value]:
+        """The subjects, and the series, as EPUB 3 and Calibre state it."""
+        stated: dict[str, object] = {"subject": [text for _, text in self._all("subject")]}
+        for _, name, value in self._refined:
+            if name in _SERIES:
+                stated[_SERIES[name]] = value
+        if number := stated.get("series_index"):
+            stated["series_index"] = read_typed(str(number).removesuffix(".0"))
+        return state_metadata(stated)
 
     def authors(self) -> str:
         """The authors, and no illustrators and translators, if the package tells them apart."""
         people = [
-            (attribute(element, "role") or self._property(element, "role"), text)
+            ({attribute(element, "role").lower(), *self._values(element, "role")} - {""}, text)
             for element, text in self._all("creator")
             if real_author(text)
         ]
-        authors = [name for role, name in people if role.lower() in ("", "aut")]
+        authors = [name for roles, name in people if not roles or "aut" in roles]
         return ", ".join(dict.fromkeys(authors or [name for _, name in people[:1]]))
 
     def publication_date(self) -> str:
@@ -400,8 +455,11 @@ class _Metadata:
             if local_name(element).lower() == name:
                 yield element, one_line("".join(element.itertext()))
 
-    def _property(self, element: Element, name: str) -> str:
-        return self._refined.get((element.get("id", ""), name), "")
+    def _values(self, element: Element, name: str) -> list[str]:
+        of = element.get("id", "")
+        return [
+            v.lower() for about, known, v in self._refined if of and (about, known) == (of, name)
+        ]
 
 
 def _characters(content: html.PageContent) -> int:

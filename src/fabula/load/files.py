@@ -32,6 +32,10 @@ def printable(path: str | Path) -> str:
     return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], name)
 
 
+HIDDEN = (".", "~$")
+"""The beginnings of the names of hidden files, and of what Word keeps beside an open document."""
+
+
 def is_folder(path: Path) -> bool:
     """Return whether a path is a folder. Raises LoadError if it does not exist."""
     try:
@@ -85,7 +89,7 @@ def walk_files(folder: Path) -> Iterator[Path]:
         for name in books:
             yield Path(root, name)
         for name in sorted(files):
-            if not name.startswith("."):
+            if not name.startswith(HIDDEN):
                 yield Path(root, name)
 
 

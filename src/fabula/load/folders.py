@@ -191,12 +191,29 @@ def _find_copies(files: Sequence[Path], max_bytes: int) -> dict[Path, str]:
         taken: list[tuple[Path, _Words]] = []
         for file in sorted(group, key=_preference):
             words = _words(file, max_bytes)
-            same = next((other for other, known in taken if words.is_of(known)), None)
+            same = next(
+                (
+                    other
+                    for other, known in taken
+                    if _may_be_copies(file, other) and words.is_of(known)
+                ),
+                None,
+            )
             if same is None:
                 taken.append((file, words))
             else:
                 reasons[file] = f"is the same book as {printable(same)}, which was taken"
     return reasons
+
+
+def _may_be_copies(one: Path, other: Path) -> bool:
+    """Whether the names allow it: files of one format with names of their own are versions."""
+    is_old = _OLD in (one.parent.name.casefold(), other.parent.name.casefold())
+    return is_old or one.suffix.lower() != other.suffix.lower() or _stem(one) == _stem(other)
+
+
+def _stem(file: Path) -> str:
+    return _VARIANT.sub("", file.stem).casefold()
 
 
 def _groups(files: Sequence[Path]) -> Iterator[list[Path]]:
@@ -206,7 +223,7 @@ def _groups(files: Sequence[Path]) -> Iterator[list[Path]]:
         return iter([readable])
     by_name: dict[tuple[Path, str], list[Path]] = defaultdict(list)
     for file in readable:
-        by_name[file.parent, _VARIANT.sub("", file.stem).casefold()].append(file)
+        by_name[file.parent, _stem(file)].append(file)
     for (folder, _), group in list(by_name.items()):
         above = [key for key in by_name if key[0] == folder.parent]
         if folder.name.casefold() == _OLD and len(above) == 1:

@@ -25,6 +25,7 @@ from fabula.load.paratext import split_library_text
 from fabula.load.references import CONTEXT_CHARACTERS, mark_raised, note_label
 from fabula.load.titles import real_author, real_title
 from fabula.load.wrap import join_source_lines
+from fabula.text.metadata import state_metadata
 
 _HEADINGS = frozenset(("h1", "h2", "h3"))
 _BLOCK_NAMES = (
@@ -90,9 +91,9 @@ _PAGE_LABEL = re.compile(
 )
 _PAGE_ATTRIBUTES = ("data-page-number", "title", "aria-label", "value", "id", "name")
 _NAVIGATION_NAMES = (
-    "backlinks breadcrumb breadcrumbs doc-backlink footnote-back footnote-backref mw-editsection"
-    " mw-jump-link navbar navigation noprint reversefootnote search site-nav skip-link toctoggle"
-    " ws-noexport"
+    "backlink backlinks breadcrumb breadcrumbs doc-backlink footnote-back footnote-backref"
+    " mw-editsection mw-jump-link navbar navigation noprint reversefootnote search site-nav"
+    " skip-link toctoggle ws-noexport"
 )
 _NAVIGATION = frozenset(_NAVIGATION_NAMES.split())
 """Classes and roles of what leads elsewhere."""
@@ -129,7 +130,13 @@ _INITIAL = re.compile(
     re.IGNORECASE,
 )
 """The alternative text of a picture that is the first letter of a word."""
-_INITIAL_CLASS = re.compile(r"\b(?:drop-?cap\w*|initial|lettrine|first-?letter)\b", re.IGNORECASE)
+_INITIAL_CLASS = re.compile(
+    r"\b(?:drop-?cap\w*|(?:big|large|fancy)?-?(?:cap|capital|initial)|lettrine|first-?letter)\b",
+    re.IGNORECASE,
+)
+_OPENING_QUOTES = "\"'“‘«„("
+_DROPPED = re.compile(rf"[{_OPENING_QUOTES}]?[B-DF-HJ-NP-TV-XZ]")
+"""The first letter of a word in an element of its own, and no word itself."""
 _MAX_INITIAL_CHARACTERS = 3
 _HIDING_RULE = re.compile(
     r"([^{}]*)\{[^{}]*(?:display\s*:\s*none|visibility\s*:\s*hidden)[^{}]*\}", re.IGNORECASE
@@ -179,12 +186,14 @@ class PageContent:
         metadata: The values of 'title', 'author', 'language' and 'published'.
         ids: The block at which, or before which, the element with an id begins, by its index.
         left_out: The characters that are not in the blocks, by kind.
+        fields: Other fields that its source states, as tags.
     """
 
     blocks: tuple[Block, ...]
     metadata: Mapping[str, str]
     ids: Mapping[str, int] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
+    fields: Mapping[str, list[str]] = field(default_factory=dict)
 
 
 def read(data: bytes, source: str, limit: int = 0) -> Draft:
@@ -207,6 +216,7 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
         edition=facts.get("edition", ""),
         left_out=Counter(parsed.left_out) + body.left_out,
         warnings=(*decoded.warnings, *filter(None, [books_warning(body.books)])),
+        metadata=state_metadata(parsed.fields),
     )
 
 
@@ -240,7 +250,11 @@ def page(
         raise LoadError(f"{source} can't be read as HTML: {error}.") from error
     left_out = builder.left_out + Counter(story.left_out)
     return PageContent(
-        tuple(builder.blocks), {**builder.metadata, **story.metadata}, builder.ids, left_out
+        tuple(builder.blocks),
+        {**builder.metadata, **story.metadata},
+        builder.ids,
+        left_out,
+        story.fields,
     )
 
 
@@ -323,7 +337,17 @@ class _Open:
 
     tag: str
     role: Literal[
-        "", "skipped", "page", "raised", "reference", "link", "aside", "line", "quotation", "apart"
+        "",
+        "skipped",
+        "page",
+        "raised",
+        "reference",
+        "link",
+        "aside",
+        "line",
+        "quotation",
+        "apart",
+        "first",
     ] = ""
     label: str = ""
     is_number: bool = False
@@ -367,6 +391,7 @@ class _BlockBuilder:
     """The number of the note that begins, if only its place in a list or its id says it."""
     _hiding: set[str] = field(default_factory=set)
     """The classes that the page's own style sheet hides."""
+    _is_after_initial: bool = False
     _text_number: int = 0
     _texts: int = 0
     _counts: Counter[str] = field(default_factory=Counter)
@@ -521,7 +546,14 @@ class _BlockBuilder:
         else:
             # Outside <pre>, a line break is a space; only tags break lines.
             text = text.replace("\x85", "…")
-            self._text.append(text if self._verbatim else join_source_lines(text))
+            text = text if self._verbatim else join_source_lines(text)
+            if self._is_after_initial and text.strip():
+                # Space between a dropped initial and the rest of its word is that of the page.
+                self._is_after_initial = False
+                if _goes_on(text.lstrip()):
+                    text = text.lstrip()
+                    self._text[-1] = self._text[-1].rstrip()
+            self._text.append(text)
 
     def comment(self, text: str) -> None:
         """Ignore comments."""
@@ -716,6 +748,10 @@ class _BlockBuilder:
             self._text.append(" ")
         elif frame.tag == "sup" or _RAISED.search(names) or "vertical-align:super" in style:
             frame.role = "raised"
+        elif (attributes.get("class") or style or frame.tag in ("big", "font")) and not one_line(
+            without_marks("".join(self._text))
+        ).strip(_OPENING_QUOTES):
+            frame.role = "first"
 
     def _end_inline(self, frame: _Open) -> None:
         """Put the number of a note into brackets, so that it is not glued to the word before it."""
@@ -723,6 +759,9 @@ class _BlockBuilder:
             self._text.append(frame.label)
             return
         text = "".join(self._text[frame.start :])
+        if frame.role == "first":
+            self._is_after_initial = _DROPPED.fullmatch(one_line(without_marks(text))) is not None
+            return
         if frame.role == "quotation":
             self._end_quotation(frame, text)
             return

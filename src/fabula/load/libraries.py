@@ -33,11 +33,14 @@ class PageRules:
         left_out: The elements that are no part of the text, by XPath, and what they are counted as.
         metadata: Where 'title', 'author' and 'published' are: an element, and a pattern whose group
             is the value.
+        fields: The elements that name other fields, by XPath; the links in the element after each
+            are its values. '' for none.
     """
 
     known_by: re.Pattern[str]
     left_out: tuple[tuple[str, str], ...]
     metadata: Mapping[str, tuple[str, str]]
+    fields: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +50,13 @@ class StoryPage:
     Attributes:
         text: The page.
         metadata: What the source says of the text.
+        fields: Other fields that it states, as tags, by their names.
         left_out: The characters that are the source's, by kind.
     """
 
     text: str
     metadata: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, list[str]] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -83,6 +88,7 @@ def _page_rules() -> tuple[PageRules, ...]:
                 for name in _METADATA
                 if name in rules
             },
+            _to_xpath(rules.get("fields", "")),
         )
         for source in _sources()
         if (rules := source.get("html"))
@@ -115,6 +121,10 @@ def take_story(text: str, rules: PageRules) -> StoryPage:
         for element in root.xpath(where)[:1]:
             if match := re.fullmatch(pattern, one_line(element.text_content())):
                 metadata[name] = match[1]
+    fields: dict[str, list[str]] = {}
+    for named in root.xpath(rules.fields) if rules.fields else ():
+        values = [one_line(link.text_content()) for link in named.getnext().iter("a")]
+        fields[one_line(named.text_content()).rstrip(": ")] = values
     left_out: Counter[str] = Counter()
     for where, kind in rules.left_out:
         for element in root.xpath(where):
@@ -122,4 +132,4 @@ def take_story(text: str, rules: PageRules) -> StoryPage:
             if root in element.iterancestors():
                 left_out[kind] += count_characters(element.text_content())
                 element.drop_tree()
-    return StoryPage(html.tostring(root, encoding="unicode"), metadata, +left_out)
+    return StoryPage(html.tostring(root, encoding="unicode"), metadata, fields, +left_out)

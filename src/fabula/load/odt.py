@@ -33,6 +33,7 @@ _SKIPPED = {
     "ruby-text": "readings",
     "tracked-changes": "deleted text",
     "hidden-text": "hidden text",
+    "binary-data": "",
     **dict.fromkeys(("automatic-styles", "font-face-decls", "forms", "note-citation"), ""),
     **dict.fromkeys(("scripts", "sequence-decls", "styles", "user-field-decls"), ""),
     **dict.fromkeys(("variable-decls", "dde-connection-decls", "annotation-end"), ""),
@@ -67,12 +68,22 @@ def read(data: bytes, source: str, limit: int) -> Draft:
     manifest = "META-INF/manifest.xml"
     if manifest in archive.sizes and b":encryption-data" in archive.read(manifest):
         raise LoadError(f"{source} is protected by a password: save a copy without it.")
-    root = archive.tree("content.xml")
     warnings: list[str] = []
-    styles = _Styles([root, *_optional(archive, "styles.xml", warnings)])
-    left_out: Counter[str] = Counter()
-    text_blocks = _blocks(root, styles, left_out)
+    root = archive.tree("content.xml")
+    styles = _optional(archive, "styles.xml", warnings)
     meta = next(iter(_optional(archive, "meta.xml", warnings)), root)
+    return replace(_draft(root, styles, meta), warnings=tuple(warnings))
+
+
+def draft_flat(root: Element) -> Draft:
+    """Read a flat ODT file (.fodt), which is one file of XML, from its root element."""
+    return _draft(root, [], root)
+
+
+def _draft(root: Element, styles: Sequence[Element], meta: Element) -> Draft:
+    left_out: Counter[str] = Counter()
+    body = next(elements(root, "body"), root)
+    text_blocks = _blocks(body, _Styles([root, *styles]), left_out)
     title = real_title(metadata(meta, "meta/title")) or stated_title(text_blocks)
     author = metadata(meta, "meta/initial-creator") or metadata(meta, "meta/creator")
     return Draft(
@@ -81,7 +92,6 @@ def read(data: bytes, source: str, limit: int) -> Draft:
         author=real_author(author),
         language=metadata(meta, "meta/language"),
         left_out=+left_out,
-        warnings=tuple(warnings),
     )
 
 

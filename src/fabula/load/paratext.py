@@ -204,9 +204,13 @@ def _leave_out(block: Block, kind: str, left_out: Counter[str]) -> Iterator[Bloc
 def _divides_sentence(blocks: Sequence[Block], index: int) -> bool:
     if not 0 < index < len(blocks) - 1:
         return False
-    before, after = blocks[index - 1], without_marks(blocks[index + 1].text)
+    return is_within_sentence(blocks[index - 1], blocks[index + 1])
+
+
+def is_within_sentence(before: Block, after: Block) -> bool:
+    """Return whether a sentence goes on from one block to another."""
     ended = before.heading or _SENTENCE_END.search(without_marks(before.text))
-    return not ended and after[:1].islower()
+    return not ended and without_marks(after.text)[:1].islower()
 
 
 def _remove_running_heads(

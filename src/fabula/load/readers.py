@@ -23,7 +23,7 @@ READERS: dict[str, str] = {
     ".docx": "docx",
     ".odt": "odt",
     ".rtf": "rtf",
-    **dict.fromkeys((".fb2", ".tei", ".xml", ".fdx", ".ttml", ".dfxp"), "xml"),
+    **dict.fromkeys((".fb2", ".tei", ".xml", ".fdx", ".fodt", ".ttml", ".dfxp"), "xml"),
     ".fountain": "screenplays",
     **dict.fromkeys((".srt", ".vtt"), "subtitles"),
 }

@@ -1,4 +1,4 @@
-"""Read XML: TEI, FictionBook, XHTML, Final Draft or TTML, by the name of the root element."""
+"""Read XML: TEI, FictionBook, XHTML, ODT in one file, Final Draft or TTML, by the root element."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
-from fabula.load import fb2, html, includes, screenplays, subtitles, tei, xinclude
+from fabula.load import fb2, html, includes, odt, screenplays, subtitles, tei, xinclude
 from fabula.load.archive import Archive
 from fabula.load.blocks import Draft
 from fabula.load.markup import elements, local_name
@@ -18,6 +18,7 @@ _ZIP = b"PK\x03\x04"
 _SUFFIXES = (".fb2", ".tei", ".xml")
 _DRAFTS: dict[str, Callable[[Element], Draft]] = {
     "FictionBook": fb2.draft,
+    "document": odt.draft_flat,
     "FinalDraft": screenplays.draft_final_draft,
     "tt": subtitles.draft_timed_text,
 }

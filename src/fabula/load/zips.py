@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from fabula.errors import LoadError
 from fabula.load.archive import Archive
-from fabula.load.files import MEDIA_SUFFIXES, open_file, too_large
+from fabula.load.files import HIDDEN, MEDIA_SUFFIXES, open_file, too_large
 
 _MAX_LIST_BYTES = 2_000_000
 """The size of the largest list of files: about twenty thousand names."""
@@ -106,4 +106,4 @@ def _open_zip(path: Path, name: str) -> Iterator[Archive]:
 def _is_hidden(name: str) -> bool:
     """Whether a file is hidden, or added by macOS under `__MACOSX`."""
     parts = (part for part in PurePosixPath(name).parts if part != "..")
-    return any(part.startswith((".", "__MACOSX")) for part in parts)
+    return any(part.startswith((*HIDDEN, "__MACOSX")) for part in parts)

@@ -19,6 +19,8 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import Tool, ToolAnnotations
 from pydantic import BaseModel, Field, ValidationError
 from starlette.applications import Starlette
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fabula import __version__
 from fabula.errors import FabulaError, Forbidden, NotFound, did_you_mean
@@ -87,11 +89,28 @@ def over_http(server: MCPServer) -> Starlette:
     Whoever mounts its routes must also run its session manager. Hosts and origins are not checked
     here, because the service checks them for all of its routes.
     """
-    return server.streamable_http_app(
+    app = server.streamable_http_app(
         stateless_http=True,
         json_response=True,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
+    for route in app.routes:
+        if isinstance(route, Route):
+            # There are no sessions: a stream that a client asks for by GET would stay empty.
+            route.methods = {"POST"}
+            route.app = _accept_json(route.app)
+    return app
+
+
+def _accept_json(app: ASGIApp) -> ASGIApp:
+    """Let a request that does not say what it accepts accept JSON, as HTTP means it."""
+
+    async def accept(scope: Scope, receive: Receive, send: Send) -> None:
+        if not any(name == b"accept" for name, _ in scope["headers"]):
+            scope = {**scope, "headers": [*scope["headers"], (b"accept", b"application/json")]}
+        await app(scope, receive, send)
+
+    return accept
 
 
 class _Server(MCPServer):
@@ -104,11 +123,14 @@ class _Server(MCPServer):
     """
 
     async def list_tools(self) -> list[Tool]:
-        """Return the tools, without titles in schemas, and without descriptions of results."""
+        """Return the tools, without titles in schemas, and without descriptions of results.
+
+        An argument that is left out is not described as null: some clients refuse such unions.
+        """
         return [
             tool.model_copy(
                 update={
-                    "input_schema": _leave_out(tool.input_schema, {"title"}),
+                    "input_schema": _without_null(_leave_out(tool.input_schema, {"title"})),
                     "output_schema": _leave_out(tool.output_schema, {"title", "description"}),
                 }
             )
@@ -162,6 +184,20 @@ def _leave_out(schema: Any, names: Set[str]) -> Any:
         for key, value in schema.items()
         if key not in names or not isinstance(value, str)
     }
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    properties = {}
+    for name, described in schema.get("properties", {}).items():
+        kinds = [kind for kind in described.get("anyOf", ()) if kind.get("type") != "null"]
+        if kinds:
+            kept = {
+                key: each for key, each in described.items() if key != "anyOf" and each is not None
+            }
+            properties[name] = kept | (kinds[0] if len(kinds) == 1 else {"anyOf": kinds})
+        else:
+            properties[name] = described
+    return schema | {"properties": properties}
 
 
 class _Access:

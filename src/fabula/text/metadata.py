@@ -40,7 +40,6 @@ MAX_FIELDS = 100
 """The most fields of a document."""
 MAX_NUMBER = 2**53
 _NUMBER = re.compile(r"[+-]?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _QUOTED = re.compile(r"(?P<mark>[\"'])(?P<text>.*)(?P=mark)", re.DOTALL)
 
 
@@ -58,17 +57,6 @@ def field_name(name: str) -> str:
             f"letters, digits and underscores, and at most {MAX_NAME_CHARACTERS} characters."
         )
     return known
-
-
-def is_date(text: str) -> bool:
-    """Return whether a text is a date as 1850-03-01."""
-    if not _DATE.fullmatch(text):
-        return False
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def read_typed(text: str) -> str | int | float:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from fastapi import Depends, FastAPI, Request
 from starlette.middleware.cors import CORSMiddleware
 
-from fabula.errors import Forbidden
+from fabula.errors import Forbidden, SettingsError
 from fabula.jobs.callers import PERSON, ROLES, Caller, Role
 from fabula.library.collection import Collection
 from fabula.service.core.views import document_of
@@ -49,6 +49,11 @@ def add_middleware(service: FastAPI, state: ServiceState) -> None:
             ],
         )
     if root := urlsplit(state.serving.url or "").path.rstrip("/"):
+        if any(f"{path}/".startswith(f"{root}/") for path in RouteTable(service).paths()):
+            raise SettingsError(
+                f"serve.url can't have the path {root}, which the service has pages below: give it "
+                f"another, as /fabula{root}."
+            )
         service.add_middleware(BelowPath, root=root)
 
 

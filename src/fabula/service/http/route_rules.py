@@ -64,6 +64,10 @@ class RouteTable:
         # At the first request: the middleware is there before the last routes are.
         return list(iter_route_contexts(self._service.routes))
 
+    def paths(self) -> list[str]:
+        """Return the paths of all routes."""
+        return [str(getattr(route, "path", "")) for route in self._routes]
+
     def find(self, scope: Scope) -> tuple[RouteRules, str]:
         """Return the rules of the route of a request, and the collection that its path names.
 
