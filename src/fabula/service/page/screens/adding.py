@@ -183,7 +183,7 @@ def add(
         caller,
         collection,
         total,
-        work="add",
+        takes_batches=True,
         action=address("c", collection.name, "add", "begin"),
         back=address("c", collection.name, "add"),
         hidden={"batch": batch, "estimated": estimated},
