@@ -744,11 +744,6 @@ class DroppedGraph:
         """What the audit says of it."""
         return {"graph": self.graph}
 
-    @property
-    def dependents(self) -> list[str]:
-        """The graphs that were built on it, and go with it."""
-        return sorted({name for row in self.rows for name in row.graphs} - {self.graph})
-
     def to_text(self) -> str:
         """Return a line for each document."""
         verb = "would drop" if self.dry_run else "dropped   "

@@ -263,15 +263,6 @@ def remove_note(collection: Collection, document: NamedDocument, note: NoteId) -
     return _change_note(collection, collection.document(document), note, lambda _: None)
 
 
-def find_note(collection: Collection, document: str, note: str) -> AnnotationRow:
-    """Return a note on a document. Raises NotFound."""
-    from fabula.store.annotations import read_layers
-
-    entry = collection.document(document)
-    [layer] = read_layers(collection.open_store(), entry.collection, entry.id, NOTES)
-    return _place(collection, entry, layer, _choose(layer, note, entry))
-
-
 def write_markdown(collection: Collection, document: str = "", words: str = "") -> str:
     """Return notes as Markdown, one document after the other.
 
