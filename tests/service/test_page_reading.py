@@ -72,7 +72,7 @@ class Library:
         light = self.read("The Lighthouse")
         return {
             "shelf": "/c/books",
-            "table": "/c/books?look=table&order=length&language=en",
+            "sorted": "/c/books?order=length&language=en",
             "empty shelf": "/c/nothing",
             "ask": "/c/books/ask?draft=Who%3F",
             "asked": f"/c/books/ask?q={QUESTION}&mode=hybrid",

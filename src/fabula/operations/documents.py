@@ -81,7 +81,6 @@ class ListedDocument:
         is_off: Whether questions to the collection leave it out.
         outdated_reading: Whether an earlier version of Fabula read its file, so that another ingest
             of the file may read it better.
-        reading: What another ingest of its file would change, if that was asked for.
         source: Its file or address.
         updated_at: When it was written last.
     """
@@ -99,7 +98,6 @@ class ListedDocument:
     metadata: Annotated[Mapping[str, Value], Hidden]
     is_off: Annotated[bool, Hidden]
     outdated_reading: Annotated[bool, Hidden]
-    reading: Annotated[str, Hidden]
     source: Annotated[str, Hidden]
     updated_at: Annotated[str, Hidden]
 
@@ -125,17 +123,13 @@ class DocumentList:
                 f"{gaps} in {count_noun(len(lacking), 'document')}: {RETRY} asks for them again, "
                 "`fabula show` shows where they are."
             )
-        if old := [row for row in self.rows if row.outdated_reading and not row.reading]:
+        if old := [row for row in self.rows if row.outdated_reading]:
             names = ", ".join(quote_name(row.title) for row in old[:MAX_NAMED])
             more = f" and {len(old) - MAX_NAMED} more" if old[MAX_NAMED:] else ""
             yield (
                 f"{count_noun(len(old), 'document')} read by an earlier version: {names}{more}. "
-                "`fabula ingest FILE` reads a file as this version does; `fabula list --reading` "
-                "shows what would change."
+                "`fabula ingest FILE` reads a file as this version does."
             )
-        for row in self.rows:
-            if row.reading:
-                yield f"{row.title}: {row.reading}"
 
 
 def _describe_stale(rows: Iterable[ListedDocument]) -> Iterator[str]:
@@ -190,14 +184,6 @@ def list_documents(
     all: Annotated[
         bool, Field(description="those of all collections"), Mark.AT_THIS_MACHINE
     ] = False,
-    reading: Annotated[
-        bool,
-        Field(
-            description="read the files again, where they are, and show what an ingest would "
-            "change in the texts"
-        ),
-        Mark.AT_THIS_MACHINE,
-    ] = False,
     for_visitor: ForVisitor = False,
 ) -> DocumentList:
     """List the documents of a collection and their graphs.
@@ -220,8 +206,7 @@ def list_documents(
         total += sum(pair[1] for name, pair in counts.items() if language in ("", name))
         stale = {} if for_visitor else shelf.stale_of(entries)
         rows += [
-            _list(shelf, each, stale.get(each.id, {}), reading=reading, for_visitor=for_visitor)
-            for each in entries
+            _list(shelf, each, stale.get(each.id, {}), for_visitor=for_visitor) for each in entries
         ]
     return DocumentList(total, tuple(rows))
 
@@ -231,14 +216,12 @@ def _list(
     entry: Entry,
     stale: Mapping[str, Sequence[str]],
     *,
-    reading: bool,
     for_visitor: bool,
 ) -> ListedDocument:
     own: dict[str, Any] = {
         "graphs": tuple(name for name in sorted(entry.graphs) if name != TEXT),
         "stale": _name_stale(stale),
         "outdated_reading": entry.reading < READING_VERSION,
-        "reading": _read_again(collection, entry) if reading else "",
         "source": source_name(entry.source) if for_visitor else entry.source,
     }
     names = [field.name for field in fields(ListedDocument) if field.name not in own]
@@ -247,14 +230,6 @@ def _list(
 
 def _name_stale(stale: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(found) for name, found in stale.items()}
-
-
-def _read_again(collection: Collection, entry: Entry) -> str:
-    from fabula.operations.rereading import describe_rereading
-
-    return describe_rereading(
-        collection.open_store(), entry, collection.settings.max_file_mb * 1_000_000
-    )
 
 
 # Showing
