@@ -63,8 +63,8 @@ def _public_entry(entry: Entry) -> Entry:
 
 
 @dataclass(frozen=True)
-class ListedDocument:
-    """A document in a list.
+class DescribedDocument:
+    """What every list and description of a document has.
 
     Attributes:
         id: Its id.
@@ -74,7 +74,6 @@ class ListedDocument:
         published: The date or year of the text; '' if unknown.
         language: Its language; '' if unknown.
         tokens: How long its text is.
-        graphs: The graphs that it has, beside its text.
         gaps: How many pieces of its graphs no model gave, or a rule failed on.
         stale: What has changed since its graphs were built, by the graphs' names.
         metadata: Its other fields.
@@ -92,7 +91,6 @@ class ListedDocument:
     published: Annotated[str, Hidden]
     language: str
     tokens: int
-    graphs: tuple[str, ...]
     gaps: int
     stale: Mapping[str, tuple[str, ...]]
     metadata: Annotated[Mapping[str, Value], Hidden]
@@ -100,6 +98,13 @@ class ListedDocument:
     outdated_reading: Annotated[bool, Hidden]
     source: Annotated[str, Hidden]
     updated_at: Annotated[str, Hidden]
+
+
+@dataclass(frozen=True)
+class ListedDocument(DescribedDocument):
+    """A document in a list; `graphs` are those that it has beside its text."""
+
+    graphs: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -236,26 +241,13 @@ def _name_stale(stale: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class DocumentDetails:
+class DocumentDetails(DescribedDocument):
     """Everything that is known of a document.
 
     Attributes:
-        id: Its id.
-        collection: The collection that it is in.
-        title: Its title.
-        author: Its author; '' if unknown.
-        published: The date or year of the text; '' if unknown.
         edition: The edition that its file was made from; '' if unknown.
-        language: Its language; '' if unknown.
-        metadata: Its other fields.
-        is_off: Whether questions to the collection leave it out.
-        source: Its file or address.
         sha256: The hash of its text.
-        tokens: How long its text is.
         created_at: When it was added.
-        updated_at: When it was written last.
-        outdated_reading: Whether an earlier version of Fabula read its file, so that another ingest
-            of the file may read it better.
         left_out: How many characters of its file are not in the text, by kind.
         warnings: What was wrong with its file.
         graphs: What each of its graphs was made from and cost, by the graphs' names.
@@ -263,26 +255,12 @@ class DocumentDetails:
         money: What that cost in US dollars, as far as prices are known; None if no price is.
         unpriced: The models that were used and whose price is not known.
         layers: How many passages it has by kind, aspect and level.
-        stale: What has changed since its graphs were built, by the graphs' names.
-        gaps: How many pieces of its graphs no model gave, or a rule failed on.
-        missing: These pieces, by the graphs' names.
+        missing: The pieces that are gaps, by the graphs' names.
     """
 
-    id: str
-    collection: str
-    title: str
-    author: str
-    published: str
     edition: str
-    language: str
-    metadata: Mapping[str, Value]
-    is_off: bool
-    source: str
     sha256: str
-    tokens: int
     created_at: str
-    updated_at: str
-    outdated_reading: bool
     left_out: Mapping[str, int]
     warnings: tuple[str, ...]
     graphs: Mapping[str, Record]
@@ -290,8 +268,6 @@ class DocumentDetails:
     money: float | None
     unpriced: tuple[str, ...]
     layers: tuple[Layer, ...]
-    stale: Mapping[str, tuple[str, ...]]
-    gaps: int
     missing: Mapping[str, tuple[Gap, ...]]
 
     def to_text(self) -> str:
