@@ -126,7 +126,7 @@ def test_who_may_only_read_corrects_nothing_on_the_page(it: Served) -> None:
     name = "others"
     page = f"/c/{name}/d/{document_of(it, name)}/entities/{entities(it, name)['Brierly']}"
     reader = it.client("read")
-    assert reader.post(f"{page}/correct", data={"kind": "rename", "name": "X"}).status_code == 403
+    assert reader.post(forms_of(name), data=RENAME).status_code == 403
     assert "Correct it" not in reader.get(page).text
 
 
