@@ -155,7 +155,7 @@ def add(
         # Whoever has no shell needs a way on: the screen that embeds the collection again.
         values["reason"] = error.message
         return show(request, "add.html", values, status_of(error))
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": name,
             "title": title_of(name),
