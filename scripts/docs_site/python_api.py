@@ -50,7 +50,7 @@ PAGES: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "What a build returns, what limits it, and who does the work.",
         (
             *("BuildOptions", "Outcome", "Gap", "Reembedded", "Budget", "Usage", "Stop"),
-            *("BatchOptions", "BatchProgress", "BatchEstimate", "WorkerCluster"),
+            *("BatchOptions", "BatchProgress", "WorkerCluster"),
         ),
     ),
     "errors": (

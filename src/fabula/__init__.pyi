@@ -69,7 +69,6 @@ from .library.reading import Reading as Reading
 from .library.volumes import ReadVolumes as ReadVolumes
 from .load.source import DocumentSource as DocumentSource
 from .models import Turn as Turn
-from .models.batch_estimate import BatchEstimate as BatchEstimate
 from .models.batch_options import BatchOptions as BatchOptions
 from .models.batch_options import BatchProgress as BatchProgress
 from .models.budget import Budget as Budget

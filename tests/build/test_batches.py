@@ -258,7 +258,7 @@ def test_lines_that_are_dropped_odd_or_in_any_order(
         json.dumps({"custom_id": "somebody else's", "response": {"status_code": 200}}),
         json.dumps({"custom_id": 7}),
     )
-    endpoint.batches.line_faults = lambda number: 500 if number % 9 == 0 else None
+    endpoint.batches.fail = 0.1
     [outcome] = ingest(book, batch=AT_ONCE, **APART)
     assert (outcome.status, outcome.error) == ("added", None)
     assert graph_of(store) == live
@@ -477,9 +477,7 @@ def test_a_command_that_waits_says_that_its_batch_was_cancelled(
     assert paid_once(endpoint)
 
 
-def test_a_dry_run_shows_both_prices_and_the_rounds(
-    endpoint: Endpoint, book: Path, tmp_path: Path
-) -> None:
+def test_a_dry_run_shows_both_prices(endpoint: Endpoint, book: Path, tmp_path: Path) -> None:
     prices = tmp_path / "prices.toml"
     prices.write_text("".join(f'["{name}"]\nprompt = 1\ncompletion = 4\n' for name in _models()))
     shown = run("ingest", book, "--batch", "--dry-run", "--prices", prices)
@@ -489,10 +487,7 @@ def test_a_dry_run_shows_both_prices_and_the_rounds(
     _, _, tail = text.partition("By batches: ")
     half, whole = (float(part) for part in tail.split(" USD without")[0].split(" USD, and "))
     assert half == pytest.approx(whole / 2, abs=1e-4)
-    rounds = int(tail.split("without --batch. ")[1].split()[0])
-    ingest(book, batch=AT_ONCE)
-    # Replies of models differ from placeholders, and so may the levels of a tree.
-    assert abs(rounds - len(endpoint.batches.sizes)) <= 6
+    assert "several rounds" in tail
 
 
 def _models() -> set[str]:

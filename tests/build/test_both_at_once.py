@@ -20,7 +20,7 @@ from endpoint import Endpoint
 from fabula import Fabula
 from fabula import store as store_module
 from fabula.config.settings import STATIC
-from fabula.errors import SpaceError, StoreError
+from fabula.errors import StoreError
 from fabula.operations.documents import drop_graph, remove_document
 from fabula.server import Address
 from fabula.server.private import PrivateServer
@@ -349,23 +349,6 @@ def test_what_is_dropped_while_it_is_built_comes_in_whole(
         [outcome] = fabula.build("aspects", rebuild=True)
     assert outcome.status == "replaced"
     is_whole("winter", store)
-
-
-@pytest.mark.usefixtures("let_go")
-def test_a_compaction_meanwhile_is_told_and_the_old_document_stays(
-    store: Store, winter: Path, held: Held, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def compact() -> None:
-        with Fabula() as fabula:
-            fabula.app.compact()
-
-    with pytest.raises(SpaceError, match=r"`fabula db compact` .* try again"):
-        edited(winter, monkeypatch, compact)
-    with Fabula() as fabula:
-        assert fabula.query("Who walked to the harbour?").hits
-        fabula.ingest(winter)
-    assert held.repeated == 0
-    is_whole("summer", store)
 
 
 @pytest.mark.usefixtures("let_go")

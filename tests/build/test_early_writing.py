@@ -147,26 +147,6 @@ def test_a_document_that_fails_leaves_nothing(
     assert staged(store) == 0
 
 
-def test_a_compaction_meanwhile_costs_only_a_second_staging(
-    held: HeldChat, winter: Path, store: Store, early: None
-) -> None:
-    other = winter.with_name("other.txt")
-    other.write_text(book("the east", 1))
-    with Fabula(model="offline") as fabula:
-        fabula.ingest(other)
-    thread, outcomes = ingest_beside(winter)
-    until(lambda: staged(store) > 0, "nothing was staged while the model is asked")
-    with Fabula(model="offline") as fabula:
-        fabula.app.compact()
-    held.go.set()
-    thread.join()
-    assert outcomes == ["added"]
-    with Fabula() as fabula:
-        findings = fabula.check()
-        assert (findings.documents, findings.violations, findings.notes) == (2, (), ())
-    assert not cypher(store, "MATCH (n:Staged|Retired) RETURN n")
-
-
 END_LOCK = """
 SHOW TRANSACTIONS YIELD transactionId AS id, metaData
 WHERE any(name IN metaData.fabula_turn WHERE name STARTS WITH 'document')

@@ -25,7 +25,7 @@ from fabula.graph.decisions import Decision
 from fabula.graph.hits import Filters
 from fabula.graph.installed import graphs
 from fabula.graph.queries import read_statement
-from fabula.store import Store, database, locks, parts, whole_collection
+from fabula.store import Store, database, locks, parts, reembedding, whole_collection
 from fabula.store.annotations import edit_layer, read_layers
 from fabula.store.decisions import save_decision
 from fabula.store.integrity import check
@@ -196,13 +196,28 @@ def test_what_is_imported_is_what_was_exported(app: App, tmp_path: Path) -> None
     put(store, small_graph("c.txt", collection=NAME))
 
 
+def move_to_other_slot(store: Store) -> None:
+    """Have the collection re-embedded, with the same numbers."""
+    reembedding.begin(store, NAME, "another", DIMENSIONS)
+    cypher(
+        store,
+        "MATCH (n {collection: $name}) WHERE n.embedding IS NOT NULL "
+        "CALL db.create.setNodeVectorProperty(n, 'embedding_2', n.embedding)",
+        name=NAME,
+    )
+    for step in (reembedding.index, reembedding.flip, reembedding.clear):
+        space = store.space(NAME)
+        assert space is not None
+        step(store, space)
+
+
 def test_a_slot_and_long_layers_of_annotations_are_kept(
     app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = app.connect()
     [entry, *_] = store.documents(NAME)
     annotate(store, NAME, 1200)
-    app.compact()
+    move_to_other_slot(store)
     space = store.space(NAME)
     assert space is not None and space.slot == 2
     monkeypatch.setattr(whole_collection, "CHARACTERS_PER_SLICE", 1)

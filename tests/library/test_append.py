@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,11 @@ from commands import run
 from database import cypher
 from endpoint import Endpoint
 from fabula import Fabula
+from fabula.load import load
+from fabula.load.source import DocumentSource
 from fabula.operations.notes import add_note, list_notes
 from fabula.store import Store
+from fabula.text.document import Document
 
 
 def write_chapter(folder: Path, number: int) -> Path:
@@ -60,6 +64,27 @@ def test_a_book_that_grew_is_the_book_that_came_at_once(
         first.write_text(text)
         fabula.ingest(first)
         assert {label: read_ids(store, label) for label in ("Chunk", "Entity")} == grown
+
+
+def test_a_text_that_was_read_while_another_came_in_comes_after_it(
+    online: None, store: Store, tmp_path: Path
+) -> None:
+    first, second, third = [write_chapter(tmp_path, number) for number in range(1, 4)]
+    third = third.rename(third.with_suffix(".md"))
+    read = partial(load, third, "default", 10**6)
+    third.write_text(f"---\nmood: cold\n---\n{third.read_text()}")
+    with Fabula() as fabula:
+        fabula.ingest(first, graphs=[])
+
+        def read_late() -> Document:
+            fabula.append("chapter-1", second)
+            return read()
+
+        [late] = fabula.append_sources("chapter-1", [DocumentSource("third", read_late)])
+        assert late.error is None
+        [entry] = fabula.documents()
+        assert entry.appended == (str(second), str(third))
+        assert entry.metadata == {"mood": "cold"}
 
 
 def test_the_command_stops_at_a_chapter_that_cannot_be_read(

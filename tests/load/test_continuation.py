@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,6 +53,14 @@ def test_a_chapter_without_a_heading_is_headed_by_its_title() -> None:
     assert whole.text[whole.sections[1].start :] == bare.text
     no_sections = continue_document(bare, make_chapter(3, heading=False))
     assert no_sections.sections == ()
+
+
+def test_fields_of_a_chapter_are_added_to_those_of_the_document() -> None:
+    first, second = (
+        replace(make_chapter(number), metadata={"n": str(number)}) for number in (1, 2)
+    )
+    second = replace(second, metadata={**second.metadata, "mood": "cold"})
+    assert continue_document(first, second).metadata == {"n": "1", "mood": "cold"}
 
 
 def test_the_same_text_once_more_changes_nothing() -> None:

@@ -36,7 +36,7 @@ def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Address
 
 def test_a_turn_lasts_longer_than_a_transaction_may(store: Store) -> None:
     store.prepare("default", MODEL, DIMENSIONS)
-    with reembedding.lock_collections(store, "default") as space:
+    with reembedding.lock_space(store, "default") as space:
         time.sleep(SECONDS + 5)  # The server looks every two seconds.
         now = space()
     assert now is not None

@@ -19,7 +19,7 @@ SPACES = (
     (4096, 1),
 )
 """The dimensions of graphs that are made by hand, of the tests' endpoint, of static vectors and of
-other models, and the places of those that are re-embedded or compacted."""
+other models, and the places of those that are re-embedded."""
 
 
 def connect(address: Address) -> Store:

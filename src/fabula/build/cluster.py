@@ -31,6 +31,7 @@ from urllib.parse import urlsplit
 
 from fabula.build.driver import answer, reject
 from fabula.build.make import PartListener
+from fabula.build.steps import StepRunner
 from fabula.build.values import BuiltParts, DocumentPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.errors import ClusterError, SettingsError, Stopped, WorkerLost
@@ -260,11 +261,12 @@ class WorkerCluster:
             inbox.put(Ring(message["attempt"], message["worker"]))
 
 
-class ClusterSteps:
-    """The steps of one run, done by workers; a `fabula.build.steps.StepRunner`."""
+class ClusterSteps(StepRunner):
+    """The steps of one run, done by workers."""
 
     def __init__(self, cluster: WorkerCluster, models: ModelFactory) -> None:
-        self._cluster, self._models = cluster, models
+        super().__init__(models)
+        self._cluster = cluster
         self._run = uuid.uuid4().hex
         self._numbers = itertools.count()
         self._documents = Workers(MAX_DOCUMENTS)
@@ -315,18 +317,10 @@ class ClusterSteps:
         job: TaskGroup,
         listener: PartListener | None = None,
     ) -> BuiltParts:
-        """Make the parts of a document on a worker.
-
-        Those that are made while models are asked for others are fetched, for the listener.
-        """
-        # Without an endpoint nothing is waited for, and fetching would only be more work.
-        if not self._models.settings.uses_endpoint:
-            listener = None
+        """Make the parts of a document on a worker; they come all at once, and never early."""
         name = plan.document.source
         with TaskGroup(self._models.workers, within=job) as calls:
-            follower = TaskFollower(
-                *(self._cluster, name, self._models, meter, calls), progress, listener
-            )
+            follower = TaskFollower(self._cluster, name, self._models, meter, calls, progress)
             built = self._run_task("make", plan, follower)
         assert isinstance(built, BuiltParts)
         return built
@@ -341,8 +335,7 @@ class ClusterSteps:
         """Return what a worker makes of a piece of work, or raise what it raised."""
         from fabula.build.worker_task import TaskRequest, describe_versions, run_task
 
-        is_local, gives_parts = self._cluster.is_local, follower.listener is not None
-        request = TaskRequest(work, self._settings, is_local, gives_parts)
+        request = TaskRequest(work, self._settings, self._cluster.is_local)
         key = f"fabula-{kind}-{self._run}-{next(self._numbers)}"
         follower.inbox = inbox = self._cluster.open_inbox(key)
         try:
@@ -402,7 +395,6 @@ class TaskFollower:
         meter: Counts what they are asked.
         calls: The calls; once they have failed, the task is not followed any more.
         progress: Told how far it is, as if it ran here.
-        listener: Given the parts that the worker has made while it makes others.
     """
 
     def __init__(
@@ -413,9 +405,8 @@ class TaskFollower:
         meter: Meter,
         calls: TaskGroup,
         progress: Progress | None = None,
-        listener: PartListener | None = None,
     ) -> None:
-        self.name, self.listener = name, listener
+        self.name = name
         self.inbox: Inbox = queue.SimpleQueue()
         self._cluster, self._models, self._meter = cluster, models, meter
         self._calls, self._progress = calls, progress
@@ -447,9 +438,8 @@ class TaskFollower:
             exchanged = pickle.loads(_call_on_worker(self._cluster, self._worker, *call))
         except Exception:
             # The worker may have died: then another one rings. Else it rings again, or there are
-            # answers to give. Parts may be lost on the way: they come at the end.
+            # answers to give.
             LOG.debug("%s: its worker did not answer.", self.name, exc_info=True)
-            self.listener = None
             return
         for _ in range(count):
             self._answers.popleft()
@@ -473,8 +463,6 @@ class TaskFollower:
             return
         if self._attempt:
             LOG.warning("%s: its worker died, so another one begins it again.", self.name)
-            # What it makes need not be the same, and waits for the end.
-            self.listener = None
         for calls in self._scopes.values():
             calls.fail(Stopped())
         self._scopes, self._answers = {}, deque()
@@ -494,13 +482,6 @@ class TaskFollower:
                 calls.fail(Stopped())
         if self._progress is not None:
             self._show(report, self._progress)
-        try:
-            for part, dimensions in report.parts:
-                if self.listener is not None:
-                    self.listener(part, dimensions)
-        except Exception:
-            LOG.debug("The parts of %s were not written early.", self.name, exc_info=True)
-            self.listener = None
 
     def _ask(self, call: TaskCall) -> None:
         """Begin a call; its answer is given to the worker when it has come."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fabula.errors import BadReply
 from fabula.graph.builds import (
@@ -24,13 +24,16 @@ from fabula.graph.builds import (
     Start,
     Started,
 )
-from fabula.models import Embeddings, Prompt, Reply
+from fabula.models import Embeddings, Reply
 from fabula.models.batching import warn_of_cut_texts
 from fabula.models.parallel import TaskGroup
 from fabula.models.progress import Progress
 from fabula.models.replies import read_text
-from fabula.models.roles import Models, Role
+from fabula.models.roles import Models
 from fabula.models.usage import Usage
+
+if TYPE_CHECKING:
+    from fabula.models.batched import BatchCalls
 
 Out = TypeVar("Out")
 EMBED = 0
@@ -81,20 +84,8 @@ def answer(models: Models, request: ChatRequest | EmbedRequest) -> Reply | Embed
         return error
 
 
-class BatchAnswers(Protocol):
-    """Answers what a build asks, or collects it for a batch and answers None."""
-
-    def complete(self, models: Models, role: Role, step: str, prompt: Prompt) -> Reply | None:
-        """Return the reply to a prompt."""
-        ...
-
-    def embed(self, models: Models, texts: Sequence[str]) -> Embeddings | None:
-        """Return one vector for each text."""
-        ...
-
-
 def answer_later(
-    batches: BatchAnswers, models: Models, request: ChatRequest | EmbedRequest
+    batches: BatchCalls, models: Models, request: ChatRequest | EmbedRequest
 ) -> Reply | Embeddings | BadReply | None:
     """Answer as `answer` does; with None if a batch is to bring the answer."""
     if isinstance(request, EmbedRequest):
@@ -164,6 +155,7 @@ class Driver:
     def __init__(self, scoped: Scoped[Any], job: TaskGroup, progress: Progress) -> None:
         self._job, self._progress = job, progress
         self._ready: deque[tuple[_Running, Any, BaseException | None]] = deque()
+        self._paused: deque[tuple[_Running, Any, BaseException | None]] = deque()
         self._arrived: SimpleQueue[tuple[_Wait, int, Future[Any]]] = SimpleQueue()
         self._asked = 0
         self.whole = self._open(scoped)
@@ -178,8 +170,8 @@ class Driver:
     def go(self) -> None:
         """Go on until the build has ended, or waits for nothing that is asked."""
         while not self.whole.is_done:
-            while self._ready:
-                self._advance(*self._ready.popleft())
+            while waiting := self._ready or self._paused:
+                self._advance(*waiting.popleft())
             if self.whole.is_done or not self._asked:
                 return
             self._take_in(*self._arrived.get())
@@ -256,7 +248,7 @@ class Driver:
         scope = running.scope
         assert scope
         if not wanted:
-            self._ready.append((running, [], None))
+            self._paused.append((running, [], None))
         pieces = Counter(each.step for each in wanted if isinstance(each, Piece))
         for step, count in pieces.items():
             self._progress.expect(step, count)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypedDict
 if TYPE_CHECKING:
     from fabula.build.cluster import WorkerCluster
     from fabula.build.outcome import Listener
-    from fabula.models.batch_estimate import BatchEstimate
     from fabula.models.batch_options import BatchOptions
     from fabula.models.stop import Stop
     from fabula.text.metadata import GivenMetadata
@@ -29,7 +28,6 @@ class BuildOptions(TypedDict, total=False):
         batch: Ask models by batches, at about half the price. A document then waits, for hours
             perhaps, and its outcome is 'waiting' until the same run finds that its batches have
             ended. None to call models directly.
-        estimate: Counts the rounds and batches that a dry run would need by batches.
         metadata: Fields that documents get, beside those that their files state. They replace
             fields of the same names, also of documents that do not change otherwise.
         cluster: Workers that read files and make graphs, in other processes or on other machines;
@@ -43,6 +41,5 @@ class BuildOptions(TypedDict, total=False):
     listener: Listener
     stop: Stop
     batch: BatchOptions | None
-    estimate: BatchEstimate | None
     metadata: GivenMetadata
     cluster: WorkerCluster | None

@@ -15,7 +15,7 @@ from fabula.build.values import CollectionPlan, DocumentPlan, GraphPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.config.recipes import make_collection_recipe, make_recipes
 from fabula.config.settings import STATIC
-from fabula.errors import Changed, LoadError, NotFound
+from fabula.errors import Changed, LoadError, NotFound, Outdated
 from fabula.graph import CHUNK, TEXT, Owner, Part, Record, fingerprint
 from fabula.graph.annotations import AnnotationLayer
 from fabula.graph.decisions import Decision
@@ -93,7 +93,7 @@ class Planner:
         is_same = entry is not None and entry.sha256 == document.sha256
         is_next = entry is not None and entry.appended == document.appended[:-1]
         if document.appended and not (is_same or is_next):
-            raise Changed(f"{document.title} was changed while it was continued: try again.")
+            raise Outdated(f"{document.title} was changed while it was continued: try again.")
         graphs = self._list_graphs(entry)
         decisions = read_decisions(self.store, self.collection)
         follow = partial(decisions_by_graph, graphs, decisions, entry.id if entry else document.id)
@@ -178,7 +178,7 @@ class Planner:
         chunks = chunks_of(self._read(entry, TEXT))
         known = document_of(entry, chunks, self.store.structure(entry))
         if known.text.startswith(document.text):
-            return known
+            return replace(known, metadata={**known.metadata, **document.metadata})
         if document.text.startswith(known.text):
             return document
         raise LoadError(

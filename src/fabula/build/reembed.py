@@ -82,7 +82,7 @@ class ReembedRun:
         refuse_dimensions(*target)
         self.store.make_schema()
         passages = 0
-        with reembedding.lock_collections(self.store, self.collection) as check:
+        with reembedding.lock_space(self.store, self.collection) as check:
             while not _is_done(space := self._require(check()), target):
                 self.stop.check()
                 if space.phase == "clearing":
@@ -111,10 +111,6 @@ class ReembedRun:
 
     def _write(self, space: Space, check: Callable[[], Space | None]) -> int:
         """Embed what has no embedding of the next space yet; return how much that was."""
-        if space.kind == (space.next_model, space.next_dimensions):
-            # A compaction that was stopped: the vectors exist already.
-            reembedding.copy(self.store, space)
-            return 0
         nodes, embedded = reembedding.count_embedded(self.store, space)
         self.progress.expect("embed", nodes - embedded)
         written = 0

@@ -105,7 +105,7 @@ class Renewal:
         # A cache may have the vector that is no use.
         embedder = run.models.counted_embedder(meter, cached=False)
         renewed = 0
-        with reembedding.lock_collections(run.store, run.collection) as check:
+        with reembedding.lock_space(run.store, run.collection) as check:
             for page in self._pages():
                 check()
                 size = embedder.batch
@@ -145,8 +145,8 @@ class Renewal:
         lacking = {entry.id: self._lacking(entry) for entry in self.entries}
         anew = replace(self.run, rebuild=True)
         outcomes = [
-            *anew.build_parts([(e, wrong[e.id]) for e in self.entries if e.id in wrong]),
-            *self.run.build_parts([(e, lacking[e.id]) for e in self.entries if lacking[e.id]]),
+            *anew.build([(e, wrong[e.id]) for e in self.entries if e.id in wrong]),
+            *self.run.build([(e, lacking[e.id]) for e in self.entries if lacking[e.id]]),
         ]
         for name, record in self.own.items():
             is_wrong = name in wrong.get("", ())

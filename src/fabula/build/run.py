@@ -23,7 +23,7 @@ from fabula.build.early_writer import EarlyWriter
 from fabula.build.make import make, open_build
 from fabula.build.outcome import Listener, Outcome, SilentListener, SilentProgress, describe
 from fabula.build.plan import Planner
-from fabula.build.steps import LocalSteps, StepRunner
+from fabula.build.steps import StepRunner
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.errors import (
@@ -33,6 +33,7 @@ from fabula.errors import (
     FabulaError,
     LoadError,
     NotFound,
+    Outdated,
     RuleError,
     ServerError,
     Stopped,
@@ -58,7 +59,6 @@ from fabula.text.metadata import CHANGEABLE, GivenMetadata
 
 if TYPE_CHECKING:
     from fabula.build.cluster import WorkerCluster
-    from fabula.models.batch_estimate import BatchEstimate
     from fabula.models.batch_options import BatchOptions
     from fabula.models.batch_rounds import BatchRounds
     from fabula.models.batched import BatchCalls
@@ -103,7 +103,6 @@ class _Begun:
         models: The models that are asked.
         ask: Answers its requests now or later; None for calls that are waited for.
         batch: Answers and collects its calls, where they are made by batches.
-        embedded: What a dry run has embedded; see `fabula.models.placeholders.DryRun`.
         document: What was read.
         entries: What the store had of it when it was planned.
         plan: What is to be made, while the build waits.
@@ -115,7 +114,6 @@ class _Begun:
     models: ModelFactory
     ask: Ask | None
     batch: BatchCalls | None
-    embedded: set[bytes]
     began: float = field(default_factory=time.monotonic)
     document: Document | None = None
     entries: Sequence[Entry] = ()
@@ -126,7 +124,6 @@ class _Begun:
         """Let the build begin again in the next round; it counts the same replies once more."""
         self.plan = self.build = None
         self.meter = self.phases.meter = Meter(self.meter.within)
-        self.embedded.clear()
         if self.batch is not None:
             self.batch.restart()
 
@@ -225,7 +222,6 @@ class BuildRun:
     dry: bool = False
     stop: Stop = field(default_factory=Stop)
     batch: BatchOptions | None = None
-    estimate: BatchEstimate | None = None
     metadata: GivenMetadata = field(default_factory=GivenMetadata)
     cluster: WorkerCluster | None = None
     _text_locks: dict[str, threading.Lock] = field(default_factory=dict)
@@ -266,12 +262,8 @@ class BuildRun:
             [_Task(source.name, partial(self._ingest, source)) for source in sources]
         )
 
-    def build(self, entries: Sequence[Entry]) -> list[Outcome]:
-        """Build the graphs of documents that the store has; their texts stay as they are."""
-        return self.build_parts([(entry, self.names) for entry in entries])
-
-    def build_parts(self, parts: Sequence[tuple[Entry, Collection[str]]]) -> list[Outcome]:
-        """Build of each document the graphs that are named beside it."""
+    def build(self, parts: Sequence[tuple[Entry, Collection[str]]]) -> list[Outcome]:
+        """Build of each document the graphs that are named beside it; its text stays as it is."""
         return self._run_all(
             [_Task(entry.source, partial(self._build, entry, names)) for entry, names in parts]
         )
@@ -285,41 +277,22 @@ class BuildRun:
 
     def _run_all(self, tasks: Sequence[_Task]) -> list[Outcome]:
         self.listener.expect(len(tasks))
-        if self.rounds is None and self.estimate is None:
+        rounds = self.rounds
+        if rounds is None:
             return self._run_once(tasks)
         outcomes: dict[_Task, Outcome] = {}
         left = tasks
         while left:
-            if self.rounds is not None:
-                self.rounds.begin_round()
+            rounds.begin_round()
             outcomes.update(zip(left, self._run_once(left), strict=True))
             left = [task for task in left if outcomes[task].status == "waiting"]
-            if left and not self._end_round():
+            if left and not _end_round(rounds):
                 break
         for task in left:
             if self.stop.is_set():
                 outcomes[task] = Outcome(task.name, "stopped")
             self.listener.end(outcomes[task])
         return [outcomes[task] for task in tasks]
-
-    def _end_round(self) -> bool:
-        """Send what a round has collected. Returns whether the next round can begin."""
-        rounds = self.rounds
-        if rounds is None:
-            assert self.estimate is not None
-            self.estimate.end_round()
-            return True
-        is_answered = rounds.submit()
-        if refusal := rounds.refusal():
-            raise refusal
-        if is_answered or not rounds.is_waiting:
-            return True
-        if not rounds.options.wait:
-            return False
-        try:
-            return rounds.wait_for_batches()
-        except Stopped:
-            return False
 
     def _run_once(self, tasks: Sequence[_Task]) -> list[Outcome]:
         # Here, not beside the calls: a run that fails must leave no thread at the store.
@@ -334,7 +307,7 @@ class BuildRun:
             strict=self.strict,
             dry=self.dry,
         )
-        steps = self._open_steps() if tasks else LocalSteps(self.models)
+        steps = self._open_steps() if tasks else StepRunner(self.models)
         try:
             return self._run_with(planner, steps, tasks)
         finally:
@@ -342,7 +315,7 @@ class BuildRun:
 
     def _open_steps(self) -> StepRunner:
         if self.cluster is None or self.dry:
-            return LocalSteps(self.models)
+            return StepRunner(self.models)
         return self.cluster.open_run(self.models)
 
     def _run_with(
@@ -426,7 +399,6 @@ class BuildRun:
     def _begin(self, name: str) -> _Begun:
         models, counter, batch = self.models, self.models.counter, None
         ask: Ask | None = None
-        embedded = set[bytes]()
         if self.rounds is not None:
             batch = self.rounds.begin_build()
             ask = partial(answer_later, batch)
@@ -437,14 +409,11 @@ class BuildRun:
 
             settings = models.settings
             has_all = settings.offline and settings.cache
-            dry_run = DryRun(embedded=embedded if has_all else None)
+            dry_run = DryRun(embedded=set() if has_all else None)
             models, ask = models.view(dry_run=dry_run), answer
-            if self.estimate is not None:
-                estimated = self.estimate.open(models.batch_lines(), models.cache)
-                ask = partial(answer_later, estimated)
         meter = Meter(counter)
         progress = _DocumentProgress(self.listener.begin(name), meter)
-        return _Begun(progress, meter, models, ask, batch, embedded)
+        return _Begun(progress, meter, models, ask, batch)
 
     # One document: plan, make, commit
 
@@ -453,7 +422,12 @@ class BuildRun:
         if document is None:
             work.begun.phases.enter(READ_FILE)
             document = work.begun.document = work.steps.read(source, work.job)
-        outcome = self._ingest_once(document, work)
+        try:
+            outcome = self._ingest_once(document, work)
+        except Outdated:
+            # Another process has continued it since it was read: this text comes after that one's.
+            work.begun.document = None
+            return self._ingest(source, work)
         if not self.dry and outcome.status != "waiting":
             self._describe(outcome.document, document)
         return replace(outcome, left_out=document.left_out, warnings=document.warnings)
@@ -631,6 +605,21 @@ class BuildRun:
                 return
             self.store.prepare(self.collection, self.models.embedder.model, dimensions)
             self._prepared[dimensions] = time.monotonic()
+
+
+def _end_round(rounds: BatchRounds) -> bool:
+    """Send what a round has collected. Returns whether the next round can begin."""
+    is_answered = rounds.submit()
+    if refusal := rounds.refusal():
+        raise refusal
+    if is_answered or not rounds.is_waiting:
+        return True
+    if not rounds.options.wait:
+        return False
+    try:
+        return rounds.wait_for_batches()
+    except Stopped:
+        return False
 
 
 def _report_unchanged(entry: Entry) -> Outcome:

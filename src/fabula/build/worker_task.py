@@ -39,7 +39,6 @@ from fabula.build.values import BuiltParts, DocumentPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.errors import ClusterError, FabulaError, Stopped
-from fabula.graph import Part
 from fabula.graph.builds import ChatRequest, EmbedRequest, RejectRequest
 from fabula.graph.installed import graphs
 from fabula.load.content import FileContent
@@ -72,13 +71,11 @@ class TaskRequest:
         work: A file to read, or a plan to make the parts of.
         settings: They name the models. No password, no key and no address is in them.
         is_local: Whether the worker is on the machine of the coordinator, and shares its folders.
-        gives_parts: Whether the coordinator takes parts while others are made.
     """
 
     work: FileContent | DocumentPlan
     settings: Settings
     is_local: bool
-    gives_parts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +115,6 @@ class TaskReport:
         messages: What the task has logged, each with its level.
         calls: The calls that the coordinator does not know.
         ended: The scopes that have ended, so that none of their calls is wanted any more.
-        parts: The parts, and pieces of parts, that were made since the last exchange, each with the
-            number of dimensions of its embeddings.
     """
 
     expected: Mapping[str, int] = field(default_factory=dict)
@@ -127,7 +122,6 @@ class TaskReport:
     messages: tuple[tuple[int, str], ...] = ()
     calls: tuple[TaskCall, ...] = ()
     ended: tuple[int, ...] = ()
-    parts: tuple[tuple[Part, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +158,6 @@ class WorkerTask:
         self._ring, self._is_wanted = ring, is_wanted
         self._expected, self._done = Counter[str](), Counter[str]()
         self._messages: list[tuple[int, str]] = []
-        self._parts: list[tuple[Part, int]] = []
         self._scopes: dict[Scope, int] = {}
         self._calls: dict[int, TaskCall] = {}
         self._called = 0
@@ -189,11 +182,6 @@ class WorkerTask:
         """Add a message that the coordinator is to log."""
         with self._changing():
             self._messages.append((level, message))
-
-    def add_part(self, part: Part, dimensions: int) -> None:
-        """Add a part, or a piece of one, that the coordinator may take."""
-        with self._changing():
-            self._parts.append((part, dimensions))
 
     def ask(
         self, scope: Scope, priority: float, request: ChatRequest | EmbedRequest
@@ -224,7 +212,6 @@ class WorkerTask:
             taken = [(each, self._waiting.pop(each.number, None)) for each in answers]
             self._calls = {number: call for number, call in self._calls.items() if number >= known}
             report = self.report()
-            self._parts.clear()
         for each, waiting in taken:
             if waiting is None:
                 continue
@@ -248,7 +235,6 @@ class WorkerTask:
                 tuple(self._messages),
                 tuple(self._calls.values()),
                 tuple(number for scope, number in self._scopes.items() if scope.is_over),
-                tuple(self._parts),
             )
 
     def own_usage(self) -> dict[str, Usage]:
@@ -442,8 +428,7 @@ def run_task(key: str, versions: Versions, request: bytes) -> bytes:
         raise  # another worker may have more
     except Exception as raised:  # noqa: BLE001  the coordinator raises it
         error = make_portable(raised)
-    # The parts that were not taken are in the value.
-    report = replace(task.report(), calls=(), parts=())
+    report = replace(task.report(), calls=())
     return pickle.dumps(
         TaskResult(task.attempt, value, error, report, task.own_usage()), protocol=5
     )
@@ -458,9 +443,8 @@ def _do(request: TaskRequest, task: WorkerTask) -> Document | BuiltParts:
         # The coordinator's folder need not exist here.
         settings = settings.model_copy(update={"home": Settings.read().home})
     models = _open_models(pickle.dumps(settings)).models
-    listener = task.add_part if request.gives_parts else None
     with TaskGroup(Workers(0), stop=task.stop) as job:
-        build = open_build(work, models, task.meter, listener)
+        build = open_build(work, models, task.meter)
         driver = WorkerDriver(build, job, task, embeds=not settings.embeds_by_endpoint)
         built: BuiltParts = driver.run()
         return built

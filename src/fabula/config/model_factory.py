@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from fabula.models import Chat, Embedder, Guide
     from fabula.models.batch_options import BatchOptions
     from fabula.models.batch_rounds import BatchRounds
-    from fabula.models.batched import Lines
     from fabula.models.cache import ReplyCache
     from fabula.models.endpoint.endpoint import Endpoint
     from fabula.models.parallel import Workers
@@ -284,7 +283,7 @@ class ModelFactory:
                 that has no files.
         """
         from fabula.models.batch_rounds import BatchRounds
-        from fabula.models.batched import BatchCalls
+        from fabula.models.batched import BatchCalls, Lines
 
         settings = self.settings
         if settings.offline and not settings.embeds_by_endpoint:
@@ -299,11 +298,13 @@ class ModelFactory:
                 "An address of Azure with /deployments/ has no batches: use the one that ends with "
                 "/openai/v1."
             )
+        embedder = settings.embedding_model if settings.embeds_by_endpoint else ""
+        prefix = find_prefixes(settings).passage
         calls = BatchCalls(
             self._opened.batches,
             self._endpoint,
             self.cache,
-            replace(self.batch_lines(), key_kind=self._key_kind),
+            Lines(self._address, embedder, prefix, self._key_kind),
             self._setting,
             self.budgets,
             self.counter,
@@ -312,14 +313,6 @@ class ModelFactory:
         )
         minimum = settings.batch_min_tokens if settings.embeds_by_endpoint else 0
         return BatchRounds(calls, minimum, settings.batch_min_calls, options)
-
-    def batch_lines(self) -> Lines:
-        """Return what makes the lines of batches of what builds ask."""
-        from fabula.models.batched import Lines
-
-        settings = self.settings
-        embedder = settings.embedding_model if settings.embeds_by_endpoint else ""
-        return Lines(self._address, embedder, find_prefixes(settings).passage)
 
     @property
     def embedder(self) -> Embedder:

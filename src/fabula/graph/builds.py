@@ -8,7 +8,8 @@ of the list:
 
 An answer that is an error is raised where the build waits. What has to go on beside the build is
 begun by `yield Start(other)`, which is answered at once by a `Started`; yielded in a list, that is
-answered by the result. `fabula.build.driver` runs builds; a test can by hand.
+answered by the result. Before work that takes a processor long, `yield []`: the build goes on once
+all others have asked what they can. `fabula.build.driver` runs builds; a test can by hand.
 """
 
 from __future__ import annotations

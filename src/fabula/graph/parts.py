@@ -131,6 +131,7 @@ def document_of(entry: Entry, chunks: Sequence[Chunk], structure: TextStructure)
         left_out=entry.left_out,
         warnings=entry.warnings,
         appended=entry.appended,
+        metadata=entry.stated,
     )
 
 

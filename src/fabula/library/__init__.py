@@ -13,7 +13,6 @@ from fabula.library.collection import Collection
 from fabula.library.resources import Resources
 from fabula.models.budget import Budget
 from fabula.models.counted import UsageCounter
-from fabula.store.embedding_space import Space
 
 if TYPE_CHECKING:
     from fabula.ask.query import Query
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from fabula.graph.trace import Trace
     from fabula.library.across import AnswerAcross, HitsAcross
     from fabula.models.counted import Meter
-    from fabula.models.progress import Progress
     from fabula.models.stop import Stop
     from fabula.server import ProgressReport
 
@@ -154,22 +152,6 @@ class App(Resources):
 
         chosen = find_collections(self, collections)
         return stream_across(chosen, question, meter=meter, path=path, stop=stop, **options)
-
-    def compact(self, progress: Progress | None = None) -> list[Space]:
-        """Rebuild the vector indexes in few segments, while questions are answered.
-
-        This speeds up questions on servers other than the private one once they hold a library; the
-        private one merges its segments by itself.
-
-        Raises:
-            StoreError: The embeddings of a collection are being replaced.
-        """
-        from fabula.build.compact import CompactRun
-        from fabula.build.outcome import SilentProgress
-
-        progress = progress or SilentProgress()
-        stores = {self.connect(), *map(self.store_of, self.settings.collections)}
-        return [space for store in stores for space in CompactRun(store, progress).run()]
 
     def export(self, file: str | Path, *, format: str = "", embeddings: bool = False) -> Written:
         """Write all collections to one file, as `Collection.export` writes one.

@@ -433,7 +433,8 @@ class Collection:
         entries = list(chosen.values()) or list(store.documents(self.name))
         if not entries:
             raise empty_collection_error(self.name)
-        return self._run([name], **options).build(entries)
+        run = self._run([name], **options)
+        return run.build([(entry, run.names) for entry in entries])
 
     def reembed(self, progress: Progress | None = None, *, stop: Stop | None = None) -> Reembedded:
         """Replace the collection's embeddings by those of the settings' model.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 from fabula.errors import LoadError
 from fabula.load.document import fingerprint
@@ -22,11 +23,13 @@ def continue_source(
         read_known: Reads the document as the graph has it.
         failed: The source before this one, if it failed: then this one must not come in its place.
     """
+    # The document may have to be read again; standard input or an address can't be.
+    read_added = cache(source.read)
 
     def read() -> Document:
         if failed:
             raise LoadError(f"{source.name} was not appended, as {failed} comes before it.")
-        return continue_document(read_known(), source.read())
+        return continue_document(read_known(), read_added())
 
     return DocumentSource(source.name, read)
 
@@ -34,8 +37,9 @@ def continue_source(
 def continue_document(document: Document, added: Document) -> Document:
     """Return a document with the text of another one after its own; every place in it stays.
 
-    Of the other's metadata only its warnings and counts are kept. Where its text begins without a
-    heading, and the document has some, its title is the heading.
+    Of the other's metadata its warnings and counts are kept, and the fields that the document does
+    not state. Where its text begins without a heading, and the document has some, its title is the
+    heading.
 
     The same text of the same source once more changes nothing, so that a stopped series of texts
     can be started again from its beginning.
@@ -60,4 +64,5 @@ def continue_document(document: Document, added: Document) -> Document:
         left_out=Counter(document.left_out) + Counter(added.left_out),
         warnings=tuple(dict.fromkeys((*document.warnings, *added.warnings))),
         appended=(*document.appended, added.source),
+        metadata={**added.metadata, **document.metadata},
     )

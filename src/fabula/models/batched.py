@@ -61,10 +61,6 @@ class Line:
         return sum(tokens.count_all(self.texts))
 
 
-def _know_no_kind(kind: TextKind) -> str:
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class Lines:
     """Makes the lines of what builds ask.
@@ -78,8 +74,8 @@ class Lines:
 
     address: str
     embedder: str
-    prefix: str = ""
-    key_kind: Callable[[TextKind], str] = _know_no_kind
+    prefix: str
+    key_kind: Callable[[TextKind], str]
 
     def of_prompt(self, model: str, prompt: Prompt) -> Line:
         """Return the line of a prompt; a corrected one has an id of its own."""

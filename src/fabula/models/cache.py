@@ -29,7 +29,6 @@ import numpy as np
 from filelock import FileLock
 
 from fabula.models import Prompt, Reply, ToolOffer
-from fabula.models.shared_streams import SharedStreams
 from fabula.models.stop import Stop
 
 if TYPE_CHECKING:
@@ -197,8 +196,6 @@ class ReplyCache(ABC):
     def __init__(self) -> None:
         self._locked: set[bytes] = set()
         self._unlocked = threading.Condition()
-        self.streams = SharedStreams()
-        """The streamed calls that are under way in this process."""
 
     @abstractmethod
     def find(self, keys: Collection[bytes]) -> dict[bytes, bytes]:
@@ -264,10 +261,7 @@ class ReplyCache(ABC):
 
 
 class ReadOnlyCache(ReplyCache):
-    """Finds what another cache has, if there is one, and saves nothing.
-
-    Who asks the same thing at the same time shares a call.
-    """
+    """Finds what another cache has, if there is one, and saves nothing."""
 
     def __init__(self, other: ReplyCache | None = None) -> None:
         super().__init__()

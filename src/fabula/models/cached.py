@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fabula.errors import FabulaError
 from fabula.models import Embeddings, Prompt, Reply, TextKind
 from fabula.models.cache import ReplyCache, chat_key, embedding_key
 from fabula.models.counted import CountedChat, CountedEmbedder
+from fabula.models.read_ahead import read_ahead
 from fabula.models.stop import Stop
 from fabula.text import tokens
 
@@ -69,37 +69,13 @@ class CachedChat:
     def stream(self, prompt: Prompt) -> Iterator[Reply]:
         """Yield the cached reply in one piece, or the chat's pieces, saved after the last.
 
-        All threads that ask the same thing at the same time read one call. If it fails, or is ended
-        by the budget of the thread that began it, another one that has read nothing yet begins a
-        call of its own.
+        Who asks what another thread is just asking waits for that reply, and has it whole.
         """
         key = chat_key(self._endpoint, self._model, prompt)
-        while True:
-            # Not by the lock alone, as in `complete`: the second reader would wait for the whole
-            # reply, where both can read its pieces as they come.
-            with self._cache.streams.join(key, partial(self._open_stream, key, prompt)) as (
-                call,
-                is_own,
-            ):
-                text: list[str] = []
-                counts = Reply("", cached=True)
-                try:
-                    for piece in call.read(self._stop):
-                        text.append(piece.text)
-                        if piece.prompt_tokens or piece.completion_tokens:
-                            counts = replace(piece, cached=True)
-                        yield piece if is_own else replace(piece, cached=True)
-                    return
-                except FabulaError:
-                    # After the first piece nobody begins again: its text would be read twice.
-                    if is_own or text or self._stop.is_set():
-                        raise
-                finally:
-                    if text and not is_own:
-                        self._chat.count(prompt, "".join(text), counts)
+        return read_ahead(partial(self._open_stream, key, prompt), self._stop)
 
     def _open_stream(self, key: bytes, prompt: Prompt, stop: Stop) -> Generator[Reply]:
-        """The pieces of a call that several threads may read, counted to the one that began it."""
+        """The pieces of the cached reply or of a call, which is counted and saved."""
         with self._cache.lock([key], stop):
             cached = self._cache.reply(key)
             if cached is not None:

@@ -28,6 +28,8 @@ much to read it: with a heap of 512 MB it ran out of memory. Only what is used t
 FAILED = b"Failed to start DatabaseId"
 LOG_READER = b"org.neo4j.kernel.impl.transaction.log."
 """The message and the code in Neo4j's log when a transaction log can't be read."""
+MAX_COPIES = 3
+"""How many copies of logs are kept; older ones are deleted."""
 LOGS = Path("data", "transactions")
 """Where transaction logs are, from Neo4j's home."""
 
@@ -58,7 +60,7 @@ def measure_log(home: Home) -> int:
 
 
 def set_logs_aside(home: Home) -> Path:
-    """Copy the transaction logs into a folder of their own, and return it.
+    """Copy the transaction logs into a folder of their own, and return it; old copies go.
 
     Raises:
         ServerError: There is no room for the copy.
@@ -70,6 +72,8 @@ def set_logs_aside(home: Home) -> Path:
     copy = home.torn_logs / f"{datetime.now().astimezone():%Y-%m-%d-%H%M%S}"
     home.torn_logs.mkdir(mode=0o700, exist_ok=True)
     shutil.copytree(logs, copy)
+    for old in sorted(home.torn_logs.iterdir())[:-MAX_COPIES]:
+        shutil.rmtree(old, ignore_errors=True)
     return copy
 
 

@@ -997,8 +997,7 @@ class Store(Database):
             if staged.is_current(space) and staged.parts.fits(parts):
                 before = staged.parts
             else:
-                # `fabula db compact` or a new embedding model: staged once more, in the new slot.
-                # Or parts of a worker that died, which another one made differently.
+                # A new embedding model: staged once more, in the new slot.
                 self.discard_staged(lock)
         run = lock.run if lock is not None and lock.run else make_run_name(collection)
         searchable = find_searchable(parts)

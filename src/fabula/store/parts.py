@@ -417,12 +417,7 @@ def _refuse_other_space(transaction: neo4j.ManagedTransaction, space: Space) -> 
     if now is None:
         raise StoreError("The graph was emptied meanwhile: try again.")
     refuse_reembedding(now)
-    if now.kind == space.kind and now.slot != space.slot:
-        raise SpaceError(
-            f"While this was built, `fabula db compact` moved collection {space.collection!r}: try "
-            "again."
-        )
-    if now.kind != space.kind:
+    if (now.kind, now.slot) != (space.kind, space.slot):
         raise SpaceError(
             f"While this was built, collection {space.collection!r} was given embeddings of "
             f"{now.model} ({now.dimensions} dimensions): try again with that model, or "

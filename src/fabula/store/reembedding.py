@@ -17,13 +17,7 @@ import neo4j
 
 from fabula.errors import StoreError
 from fabula.graph import fingerprint
-from fabula.graph.queries import (
-    embedding_property,
-    for_embeddings,
-    index_name,
-    label_name,
-    read_statement,
-)
+from fabula.graph.queries import embedding_property, index_name, label_name, read_statement
 from fabula.store import Store, locks, schema
 from fabula.store.document_ids import find_document_ids
 from fabula.store.embedding_space import Space
@@ -46,25 +40,22 @@ class Unembedded:
 
 
 @contextmanager
-def lock_collections(store: Store, *collections: str) -> Iterator[Callable[[], Space | None]]:
-    """Keep other processes from re-embedding these collections.
+def lock_space(store: Store, collection: str) -> Iterator[Callable[[], Space | None]]:
+    """Keep other processes from re-embedding a collection.
 
     Yields:
-        A function that returns the space of the first collection as it is now. It raises StoreError
-        if the lock was lost.
+        A function that returns its space as it is now. It raises StoreError if the lock was lost.
 
     Raises:
-        StoreError: Another process is re-embedding one of them.
+        StoreError: Another process is re-embedding it.
     """
-    names = [f"reembed {collection}" for collection in sorted(collections)]
-    with locks.process_lock(store, names, _refuse_second) as lock:
-        yield lambda: read_space(lock.rows("core/find_space", collection=collections[0]))
+    with locks.process_lock(store, [f"reembed {collection}"], _refuse_second) as lock:
+        yield lambda: read_space(lock.rows("core/find_space", collection=collection))
 
 
 def _refuse_second() -> None:
     raise StoreError(
-        "Another `fabula reembed` or `fabula db compact` is at work on this collection. Wait until "
-        "it ends, or stop it."
+        "Another `fabula reembed` is at work on this collection. Wait until it ends, or stop it."
     )
 
 
@@ -150,24 +141,6 @@ def _make_rows(nodes: Sequence[Unembedded], vectors: Vectors) -> list[dict[str, 
         {"id": node.id, "embedding": encode_vector(vector)}
         for node, vector in zip(nodes, vectors, strict=True)
     ]
-
-
-def copy(store: Store, space: Space) -> None:
-    """Copy the embeddings into the other slot as they are."""
-    slots = {"embedding": space.embedding, "next": embedding_property(space.next_slot)}
-    with store.session() as session:
-        statement = read_statement("core/reembed_copy")
-        session.run(statement, slots, collection=space.collection).consume()
-
-
-def drop_unused(store: Store, space: Space) -> None:
-    """Drop the next slot's indexes unless another collection uses them."""
-    place = space.next_dimensions, space.next_slot
-    if place not in {(used.dimensions, used.slot) for used in store.spaces()}:
-        for what, (_, drop_statement) in schema.VECTOR_STATEMENTS.items():
-            store.run(
-                for_embeddings(read_statement(drop_statement), *place), index_name(*place, what)
-            )
 
 
 def index(store: Store, space: Space) -> None:

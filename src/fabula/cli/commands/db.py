@@ -15,7 +15,7 @@ import click
 
 from fabula.cli.shared.help import Group
 from fabula.cli.shared.opening import start_server
-from fabula.cli.shared.options import HOME_FLAGS, SERVER, settings_flags
+from fabula.cli.shared.options import SERVER, settings_flags
 from fabula.cli.shared.screen import echo
 from fabula.cli.shared.server_progress import show_server_progress
 from fabula.config.connect import private_server
@@ -193,30 +193,6 @@ def restore(settings: Settings, yes: bool) -> None:
     if not dumps:
         raise ServerError(f"There is no dump in {settings.home} yet.")
     _load(settings, server, dumps[0], yes=yes)
-
-
-@command.command(examples=("db compact",))
-@HOME_FLAGS
-def compact(settings: Settings) -> None:
-    """Build the vector indexes anew, in few segments, which makes a large library faster.
-
-    This works on any server. Questions are answered meanwhile; documents can be added again after
-    it has ended. The same command continues it if it was stopped. Fabula's own server merges its
-    segments by itself.
-    """
-    from fabula.cli.shared.progress import BuildProgress
-    from fabula.library import App
-
-    with (
-        show_server_progress() as report,
-        App(settings, report=report) as app,
-        BuildProgress() as listener,
-    ):
-        spaces = app.compact(listener.begin("compact"))
-    for space in spaces:
-        click.echo(f"compacted  {space.collection}: {space.index}")
-    if not spaces:
-        click.echo("Nothing has been ingested yet, so there is nothing to compact.")
 
 
 def _load(settings: Settings, server: PrivateServer, file: Path, *, yes: bool) -> None:

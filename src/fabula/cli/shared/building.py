@@ -226,16 +226,13 @@ def _show_build(settings: Settings, build: BuildFunction, opener: Opener) -> Seq
 
 def _estimate(settings: Settings, build: BuildFunction, flags: BuildFlags, opener: Opener) -> None:
     from fabula.cli.shared.estimate import show_estimate
-    from fabula.models.batch_estimate import BatchEstimate
 
-    counts = BatchEstimate(settings.batch_min_tokens, settings.batch_min_calls)
-    estimate = counts if flags.batch else None
     with opener(settings) as collection:
-        expected = build(collection, dry=True, estimate=estimate)
+        expected = build(collection, dry=True)
         if flags.as_json:
             _print_json(expected)
         else:
-            show_estimate(expected, settings, estimate)
+            show_estimate(expected, settings, by_batches=bool(flags.batch))
 
 
 def _print_json(outcomes: Sequence[Outcome]) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 from rich.table import Table
 
-from fabula.cli.shared.batch_flags import describe_batches
 from fabula.cli.shared.progress import show_reading
 from fabula.cli.shared.screen import echo, show_skipped
 from fabula.cli.shared.tables import print_table
@@ -19,7 +18,6 @@ from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.build.outcome import Outcome
-    from fabula.models.batch_estimate import BatchEstimate
 
 WOULD = {
     "added": "to be added",
@@ -32,14 +30,15 @@ WOULD = {
 def show_estimate(
     outcomes: Sequence[Outcome],
     settings: Settings,
-    estimate: BatchEstimate | None = None,
+    *,
+    by_batches: bool = False,
 ) -> None:
     """Print a line for each document and a table of all steps; exit with 1 if one can't be read.
 
     Args:
         outcomes: What a dry run expects.
         settings: The settings of the run, for models and prices.
-        estimate: The rounds and batches of a run by batches.
+        by_batches: Whether the run asks models by batches, whose price is shown as well.
     """
     for outcome in outcomes:
         if outcome.error:
@@ -58,8 +57,8 @@ def show_estimate(
         _show_steps(steps, settings)
     else:
         echo("No model would be asked anything.")
-    if steps and estimate:
-        _show_batches(steps, estimate, settings)
+    if steps and by_batches:
+        _show_batches(steps, settings)
     if any(outcome.error for outcome in outcomes):
         raise click.exceptions.Exit(1)
 
@@ -88,14 +87,12 @@ def _show_steps(steps: Mapping[str, Usage], settings: Settings) -> None:
         )
 
 
-def _show_batches(steps: Mapping[str, Usage], estimate: BatchEstimate, settings: Settings) -> None:
+def _show_batches(steps: Mapping[str, Usage], settings: Settings) -> None:
     """Print what the run would cost with and without batches, and how long it may take."""
     batched = {step: usage.batched for step, usage in steps.items()}
-    rounds, number = count_noun(estimate.rounds, "round"), describe_batches(estimate.batches)
-    follow = "one after the other, " if estimate.rounds > 1 else ""
     echo(
         f"\nBy batches: {_cost(batched, settings)} USD, and {_cost(steps, settings)} USD without "
-        f"--batch. {rounds}, {follow}with {number} in all; each may take up to 24 hours."
+        "--batch. They come in several rounds, each of which may take up to 24 hours."
     )
 
 

@@ -19,9 +19,6 @@ from fabula.store.embedding_space import describe_other_prefix
 from fabula.text.nouns import count_noun
 
 OLDEST_PYTHON = (3, 11)
-LIBRARY_PASSAGES = 100_000
-"""From this many passages on, a server that merges index segments by its defaults has left many of
-them: 110 were measured at 200,000 passages, where a question took 63 ms instead of 24."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +123,7 @@ def _indexes(store: Store, collection: Collection) -> str:
     if faults := schema.find_faults(store, space):
         descriptions = (f"{fault.name} {fault.what}: {fault.cure}" for fault in faults)
         raise FabulaError("; ".join(descriptions))
-    message = ", ".join(f"{name} online" for name in schema.needed_indexes(space))
-    passages = store.count_passages()
-    if passages >= LIBRARY_PASSAGES and collection.settings.neo4j_uri:
-        message += (
-            f"; {passages:,} passages: where a question takes long, `fabula db compact` makes the "
-            "indexes anew, in few segments"
-        )
-    return message
+    return ", ".join(f"{name} online" for name in schema.needed_indexes(space))
 
 
 def _embeddings(collection: Collection) -> str:

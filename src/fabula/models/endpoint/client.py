@@ -7,7 +7,6 @@ read, as one of `BROKEN`, or as an `UnusableAnswer`. Whether to try again is dec
 from __future__ import annotations
 
 import html
-import json
 import re
 import threading
 import time
@@ -24,14 +23,15 @@ from fabula.models.endpoint.address import EndpointAddress, redact_url
 from fabula.models.endpoint.errors import KINDS, EndpointError, ErrorResponse, NamedModel
 from fabula.models.endpoint.payload import Json, object_or_empty, reported_error
 from fabula.models.endpoint.transport import (
+    DONE,
     MAX_ANSWER_BYTES,
     MAX_BYTES_PER_TEXT,
     PIECE_BYTES,
     TIMEOUTS_PER_CALL,
     Bounds,
     EndpointTransport,
-    EventStreamBody,
     UnusableAnswer,
+    event_data,
 )
 from fabula.models.stop import Stop
 
@@ -123,14 +123,14 @@ class EndpointClient:
             The answer with its headers; `transport.answer` reads it. It may be an error
             (`reported_error`): some servers send theirs with the status of a good answer.
         """
-        bounds = self._bounds(request, cut, is_stream=False)
+        bounds = self._bounds(request, cut)
         with self._calling(bounds):
             # `post` with plain dictionaries: the client's typed methods take 1.5 times the CPU.
             return self._client.post(path, body=request, cast_to=httpx2.Response)
 
     def open_stream(self, path: str, request: Json, cut: Stop | None) -> AnswerEvents:
         """Send a request whose answer is a stream; arguments are those of `post`."""
-        bounds = self._bounds(request, cut, is_stream=True)
+        bounds = self._bounds(request, cut)
         with self._calling(bounds):
             stream = self._client.post(
                 path,
@@ -141,11 +141,11 @@ class EndpointClient:
             )
         return AnswerEvents(self, stream, bounds)
 
-    def _bounds(self, request: Json, cut: Stop | None, *, is_stream: bool) -> Bounds:
+    def _bounds(self, request: Json, cut: Stop | None) -> Bounds:
         texts = len(request.get("input") or ())
         end = time.monotonic() + TIMEOUTS_PER_CALL * self._timeout
         max_bytes = MAX_ANSWER_BYTES + MAX_BYTES_PER_TEXT * texts
-        return Bounds(end, max_bytes, cut, is_stream=is_stream)
+        return Bounds(end, max_bytes, cut)
 
     @contextmanager
     def _within(self, bounds: Bounds) -> Iterator[None]:
@@ -243,48 +243,46 @@ def _page_title(text: str) -> str:
 
 
 class AnswerEvents:
-    """A stream that an endpoint has begun to answer with."""
+    """A stream that an endpoint has begun to answer with.
+
+    Attributes:
+        headers: The answer's headers.
+        is_done: Whether the stream has said that it ends, by [DONE], or was one whole object.
+    """
 
     def __init__(self, client: EndpointClient, stream: openai.Stream[Any], bounds: Bounds) -> None:
         self._client, self._stream, self._bounds = client, stream, bounds
         self.headers: Mapping[str, str] = stream.response.headers
+        self.is_done = False
 
     def close(self) -> None:
         """Close its connection."""
         self._stream.close()
 
-    @property
-    def is_done(self) -> bool:
-        """Whether the stream has said that it ends, by [DONE]."""
-        body = self._stream.response.stream
-        return isinstance(body, EventStreamBody) and body.is_done
-
     def events(self) -> Iterator[Json]:
         """Yield the events. Raises UnusableAnswer for a stream that can't be read."""
-        transport, headers = self._client.transport, self.headers
+        # Not by the client's own parser, which takes much of what servers send for broken JSON.
+        request = self._stream.response.request
         try:
-            for event in self._stream:
-                value = object_or_empty(transport.value(event))
+            for data in event_data(self._stream.response.iter_bytes()):
+                self.is_done = self.is_done or data.startswith(DONE)
+                if self.is_done:
+                    continue
+                value = self._read(data)
                 if reported := reported_error(value):
-                    raise self._client.error_within(reported, headers)
+                    raise self._client.error_within(reported, self.headers)
                 yield value
-        except openai.APITimeoutError as error:
+        except httpx2.TimeoutException as error:
             self._client.end_at_deadline(self._bounds, error)
-            raise
-        except ErrorResponse:
-            raise
-        except openai.APIError as error:
-            if type(error) is openai.APIError and error.body:
-                # The client's own exception for an event that is an error.
-                body = {"error": transport.value(error.body)}
-                raise self._client.error_within(body, headers) from error
-            raise
-        except (*BROKEN, UnusableAnswer):
-            raise
-        except json.JSONDecodeError as error:
+            raise openai.APITimeoutError(request) from error
+        except httpx2.RequestError as error:
+            raise openai.APIConnectionError(request=request) from error
+
+    def _read(self, data: bytes) -> Json:
+        transport = self._client.transport
+        try:
+            return object_or_empty(transport.json(data))
+        except UnusableAnswer as error:
             # Some servers send their errors as plain text.
-            text = transport.line(error.doc) or transport.line(error)
+            text = transport.line(data.decode("utf-8", "replace"))
             raise UnusableAnswer(f"its stream has something else than JSON: {text}") from error
-        except Exception as error:
-            # The client's parser raises whatever its JSON or Unicode decoder does.
-            raise UnusableAnswer(f"its stream can't be read: {transport.line(error)}") from error

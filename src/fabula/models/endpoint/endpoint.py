@@ -138,7 +138,7 @@ class Endpoint:
         """Yield the events of a streamed answer; it is retried until the first one with content.
 
         The reader holds a slot of the limiter to the end, so it must not pause: each stream is read
-        in a thread of its own (`fabula.models.shared_streams`). One who leaves ends the call at
+        in a thread of its own (`fabula.models.read_ahead`). One who leaves ends the call at
         once, and so does the stop of an urgent purpose. Errors are those of `ask`, and EmptyStream,
         which is not retried: the same call without a stream is what says why.
         """

@@ -72,13 +72,11 @@ class Bounds:
         end: When the call has to end, by `time.monotonic`.
         max_bytes: The most bytes of its answer.
         cut: Where it is set before the end, it ends the call, and all waiting for its bytes.
-        is_stream: Whether events were asked for.
     """
 
     end: float
     max_bytes: int = MAX_ANSWER_BYTES
     cut: Stop | None = None
-    is_stream: bool = False
 
     @property
     def over(self) -> bool:
@@ -184,8 +182,7 @@ class EndpointTransport:
         if kind.endswith("json") or begin[:1] in (b"{", b"["):
             return self.json(content)
         if kind == "text/event-stream" or begin.startswith((b"data:", b"event:", b": ", b"error:")):
-            data = [_data(event.splitlines()) for event in _with_data([content.removeprefix(BOM)])]
-            events = [self.json(each) for each in data if each not in (b"", DONE)]
+            events = [self.json(data) for data in event_data([content]) if data != DONE]
             return join_events(list(map(object_or_empty, events)))
         return None
 
@@ -208,9 +205,7 @@ def _bound_response(response: httpx2.Response) -> None:
     response.encoding = "utf-8"
     bounds = _bounds.get()
     if bounds is not None and isinstance(response.stream, httpx2.SyncByteStream):
-        body = _Bounded(response.stream, bounds, packed=coding == "gzip")
-        is_answer = response.is_success and bounds.is_stream
-        response.stream = EventStreamBody(body) if is_answer else body
+        response.stream = _Bounded(response.stream, bounds, packed=coding == "gzip")
 
 
 def _check_redirect(response: httpx2.Response) -> None:
@@ -262,77 +257,42 @@ class _Bounded(httpx2.SyncByteStream):
         self._body.close()
 
 
-class EventStreamBody(httpx2.SyncByteStream):
-    """A stream of events, also where an endpoint answers with one JSON object instead.
+def event_data(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the data of each event of a stream, or of a JSON object that is sent in its place.
 
     The object becomes the only event. It is known by its first byte, as the content type says
     nothing that could be relied on: no line of a stream of events begins with a brace.
 
     Events without data are left out. Servers and proxies send them to keep the connection open, as
-    comments after an `id`, as `retry: 3000` or as an empty `data:`, and the client's parser takes
-    each for broken JSON.
+    comments after an `id`, as `retry: 3000` or as an empty `data:`.
 
-    Attributes:
-        is_done: Whether the stream has said that it ends, by [DONE], or was one whole object.
+    Raises:
+        UnusableAnswer: It is a web page.
     """
-
-    def __init__(self, body: httpx2.SyncByteStream) -> None:
-        """Read the events of a body."""
-        self._body = body
-        self.is_done = False
-
-    def __iter__(self) -> Iterator[bytes]:
-        pieces, begin = iter(self._body), b""
-        for piece in pieces:
-            begin += piece
-            if begin.removeprefix(BOM).lstrip():
-                break
-        first = begin.removeprefix(BOM).lstrip()[:1]
-        if first == b"<":
-            raise UnusableAnswer(
-                "it sent a web page: check OPENAI_BASE_URL, which often ends with /v1"
-            )
-        if first != b"{":
-            yield from self._with_data(itertools.chain([begin.removeprefix(BOM)], pieces))
-            return
-        content = begin + b"".join(pieces)
-        try:
-            text = content.decode(json.detect_encoding(content), "replace").lstrip("\ufeff")
-            value = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise UnusableAnswer("its answer is not a stream of events") from error
-        self.is_done = True
-        yield b"data: " + json.dumps(value).encode() + b"\n\ndata: [DONE]\n\n"
-
-    def close(self) -> None:
-        """Close the body."""
-        self._body.close()
-
-    def _with_data(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the events of a stream that have data, and note which is the last."""
-        for event in _with_data(pieces):
-            lines = event.splitlines()
-            self.is_done = self.is_done or any(map(_is_done, lines))
-            yield event
-
-
-def _with_data(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The events of a stream that have data: their lines `event` and `data`, whole."""
-    event: list[bytes] = []
-    for text in map(_error_as_data, _lines(pieces)):
-        if not text:
-            if _data(event):
-                yield b"".join([*event, b"\n"])
-            event = []
-        elif text.startswith((b"event:", b"data:")) and text.partition(b":")[2].strip():
-            # Some servers leave out the blank line between events, or behind the last one.
-            if text.startswith(b"data:") and _is_whole_event(event):
-                yield b"".join([*event, b"\n"])
-                event = []
-            event.append(text + b"\n")
-    # A stream that ends within an event is for its reader to judge.
-    if event:
-        yield b"".join([*event, b"\n" if _is_whole_event(event) else b""])
+    pieces, begin = iter(pieces), b""
+    for piece in pieces:
+        begin = (begin + piece).removeprefix(BOM)
+        if begin.lstrip():
+            break
+    first = begin.lstrip()[:1]
+    if first == b"<":
+        raise UnusableAnswer("it sent a web page: check OPENAI_BASE_URL, which often ends with /v1")
+    if first == b"{":
+        yield begin + b"".join(pieces)
+        yield DONE
+        return
+    data: list[bytes] = []
+    for line in map(_error_as_data, _lines(itertools.chain([begin], pieces))):
+        is_data = line.startswith(b"data:")
+        # Some servers leave out the blank line between events, or behind the last one.
+        if data and (not line or (is_data and _is_whole(data))):
+            yield b"\n".join(data)
+            data = []
+        if is_data and (text := line.removeprefix(b"data:").strip()):
+            data.append(text)
+    # Of an event that the end of the stream has cut, nothing is used.
+    if _is_whole(data):
+        yield b"\n".join(data)
 
 
 def _error_as_data(line: bytes) -> bytes:
@@ -357,17 +317,9 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
     yield b"".join(line)
 
 
-def _data(event: Iterable[bytes]) -> bytes:
-    """The data of an event's lines."""
-    return b"\n".join(
-        line.removeprefix(b"data:").strip() for line in event if line.startswith(b"data:")
-    )
-
-
-def _is_whole_event(event: Iterable[bytes]) -> bool:
-    """Return whether the data of an event's lines is whole JSON, or says that the stream ends."""
-    data = _data(event)
-    return data == DONE or (bool(data) and _is_json(data))
+def _is_whole(data: list[bytes]) -> bool:
+    """Return whether the data of an event is whole JSON, or says that the stream ends."""
+    return data == [DONE] or (bool(data) and _is_json(b"\n".join(data)))
 
 
 def _is_json(value: bytes) -> bool:
@@ -376,10 +328,6 @@ def _is_json(value: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _is_done(line: bytes) -> bool:
-    return line.startswith(b"data:") and line.removeprefix(b"data:").strip() == DONE
 
 
 def _as_json(value: bytes) -> bytes:
