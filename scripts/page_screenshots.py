@@ -49,7 +49,7 @@ def main(link: str) -> None:
         page.locator(".passage .over").first.click()
         page.wait_for_url("**/d/*")
         book = urlsplit(page.url).path
-        make_notes(page, book)
+        make_notes(page)
         page.goto(f"/c/demo/ask?q={QUESTION}")
         page.locator(".passage .over").first.click()
         expect(page.locator("mark#lit")).to_be_visible()
@@ -60,22 +60,20 @@ def main(link: str) -> None:
         save(page, "trees")
         page.goto("/c/demo/words?words=ghost*&run=true&sort=right")
         save(page, "words")
-        page.goto("/c/demo/notes")
-        save(page, "notes")
 
 
-def make_notes(page: Page, book: str) -> None:
+def make_notes(page: Page) -> None:
     """Make the notes of the picture, by the form that needs no script."""
-    page.goto("/c/demo/notes")
-    if page.locator(".note-list").count():
+    page.goto("/c/demo/notes?run=true")
+    if page.locator("tbody tr").count():
         return
     for words, note in NOTES.items():
-        page.goto(f"{book}/notes/new")
-        page.get_by_label("The words of the text").fill(words)
-        page.get_by_label("The note").fill(note)
-        page.get_by_label("A tag").fill("similes")
-        page.get_by_role("button", name="Keep it").click()
-        expect(page.locator("mark#lit")).to_be_visible()
+        page.goto("/c/demo/notes?tool=add-note")
+        page.get_by_label("quote").fill(words)
+        page.get_by_label("body").fill(note)
+        page.get_by_label("tag").fill("similes")
+        page.get_by_role("button", name="Add").click()
+        expect(page.locator("#found")).to_have_text("Done")
 
 
 def save(page: Page, name: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -155,29 +154,21 @@ def test_a_dry_run_asks_nothing_and_writes_nothing(
     assert cypher(store, "MATCH (n:Document|Staged) RETURN n") == []
 
 
-def test_a_dry_run_ends_with_what_would_be_cheaper(endpoint: Endpoint, book: Path) -> None:
-    shown = run("ingest", "--dry-run", book).stdout
-    assert "Cheaper" in shown and "--preset economy" in shown
+def test_the_preset_economy_is_expected_to_cost_less_and_does(
+    endpoint: Endpoint, book: Path
+) -> None:
     # The original method has a call for aspects and one for each summary.
     apart: dict[str, Any] = {"aspects.aspects_with_summaries": False}
     with Fabula(**apart) as fabula:
         [usual] = fabula.ingest(book, dry=True)
     with Fabula(preset="economy") as fabula:
         [cheaper] = fabula.ingest(book, dry=True)
-    # Which aspects a stand-in names, and so how much is asked, depends on the order of the threads.
-    [row] = [line for line in shown.splitlines() if "--preset economy" in line]
-    calls, _, sent = (int(one.replace(",", "")) for one in re.findall(r"[\d,]+", row)[:3])
-    assert calls == pytest.approx(cheaper.usage.calls, rel=0.25)
-    assert sent == pytest.approx(cheaper.usage.prompt_tokens, rel=0.1)
-    assert cheaper.usage.calls < usual.usage.calls / 2
-    with Fabula(preset="economy") as fabula:
+        assert cheaper.usage.calls < usual.usage.calls / 2
         [spent] = fabula.ingest(book)
         assert fabula.check().violations == ()
     # In so few clusters each aspect that is named more is a call more.
     assert cheaper.usage.calls / 2 < spent.usage.calls < 2 * cheaper.usage.calls
     assert spent.usage.calls < usual.usage.calls / 2
-    shown = run("ingest", "--dry-run", "--preset", "economy", "--rebuild", book).stdout
-    assert "Cheaper" not in shown
 
 
 def test_what_is_expected_is_what_is_spent(endpoint: Endpoint, book: Path, tmp_path: Path) -> None:

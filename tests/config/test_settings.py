@@ -383,19 +383,6 @@ def test_a_question_reaches_as_far_as_its_context_holds() -> None:
     assert reach(fill=False, k=7) == 7
 
 
-def test_a_preset_beside_the_settings_leaves_what_was_given() -> None:
-    given: dict[str, Any] = {"aspects.details_per_call": 2, "model": "a"}
-    own = Settings.read(**given)
-    economy = own.with_preset("economy")
-    assert (economy.preset, economy.model) == ("economy", "a")
-    aspects = economy.table("aspects")
-    assert (aspects.details_per_call, aspects.cluster_size) == (2, 20)
-    assert own.table("aspects").cluster_size == 8
-    assert Settings.read(preset="economy", **given) == economy
-    with pytest.raises(SettingsError, match="There is no preset 'cheap'"):
-        own.with_preset("cheap")
-
-
 def test_every_figure_of_a_mode_has_a_bound_since_a_request_may_set_it() -> None:
     unbounded = [
         f"{mode}.{name}"

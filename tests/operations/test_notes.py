@@ -18,7 +18,7 @@ from fabula.export.annotation_formats import find_format
 from fabula.graph.annotations import AnnotationLayer, make_layer
 from fabula.library.annotating import keep_layer
 from fabula.operations.annotations import list_annotation_layers, list_annotations
-from fabula.operations.notes import add_note, edit_note, find_note, list_notes, remove_note
+from fabula.operations.notes import add_note, edit_note, list_notes, remove_note
 from fabula.server import Address
 from fabula.store.annotations import edit_layer
 from offline import offline_settings
@@ -80,7 +80,7 @@ def test_a_note_is_edited_and_keeps_its_words_its_id_and_its_maker(fabula: Fabul
     assert (edited.kind, edited.body, edited.label) == ("note", "Mine.", "")
     kept = (edited.id, edited.quote, edited.creator, edited.created)
     assert kept == (note.id, note.quote, "Ann", note.created)
-    assert find_note(fabula, "Hales", note.id) == edited
+    assert edited in list_notes(fabula, "Hales").rows
     with pytest.raises(NotFound, match="no note has the id"):
         edit_note(fabula, "Hales", f"{note.id}0", "Mine.")
     with pytest.raises(BadValue, match="at most 20000 characters"):
@@ -104,7 +104,8 @@ def test_a_note_is_shown_and_changed_where_its_words_have_moved_to(fabula: Fabul
     assert [row.id for row in list_annotations(fabula, "Hales", orphaned=True).rows] == [gone.id]
     # A new note gives those that stand in the text their present place.
     add_note(fabula, "Hales", "The storm came")
-    assert find_note(fabula, "Hales", note.id).found == "position"
+    [found] = [row.found for row in list_notes(fabula, "Hales").rows if row.id == note.id]
+    assert found == "position"
 
 
 def test_a_reader_with_a_place_is_told_nothing_of_later_text(fabula: Fabula) -> None:

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx2
 import pytest
@@ -101,14 +102,14 @@ def test_each_screen_is_accessible_and_fits(chromium: Browser, library: Library)
     screens = (
         "/collections",
         "/c/books/manage",
-        "/c/books/manage/remove",
-        "/c/books/manage/reembed",
-        "/c/books/manage/build?name=entities",
-        "/c/books/corrections",
+        "/c/books/collections?tool=remove-collection&run=true",
+        "/c/books/collections?tool=reembed&run=true",
+        "/c/books/documents?tool=build-graph&graph=entities&run=true",
+        "/c/books/corrections?run=true",
         f"{book}/manage",
-        f"{book}/manage/remove",
-        f"{book}/manage/build?name=episodes",
-        f"{book}/drop?name=entities",
+        f"/c/books/documents?tool=edit-document&document={library.ids()['The Lighthouse']}",
+        "/c/books/documents?tool=remove-document&document=light.txt&run=true",
+        "/c/books/documents?tool=drop-graph&graph=entities&document=light.txt&run=true",
         f"/c/books/d/{library.ids()[SHOWN]}/manage",
         "/c/empty",
     )
@@ -129,19 +130,21 @@ def test_a_writer_describes_a_document(chromium: Browser, library: Library) -> N
     with opened(chromium, library.offline, expected=REFUSED) as context:
         page = context.new_page()
         page.goto(f"/c/books/d/{id}/manage")
-        page.get_by_role("textbox", name="Title").fill("A Winter")
-        page.get_by_role("textbox", name="Author").fill("Ada Smith")
-        page.get_by_role("textbox", name="Year").fill("1901")
-        page.get_by_role("button", name="Save").click()
+        page.get_by_role("link", name="Edit …").click()
+        expect(page.get_by_label("author")).to_have_value("Jane Doe")
+        page.get_by_label("title").fill("A Winter")
+        page.get_by_label("author").fill("Ada Smith")
+        page.get_by_label("published").fill("1901")
+        page.get_by_role("button", name="Edit").click()
         expect(page.get_by_role("status").first).to_have_text("The description was changed.")
         expect(page.locator("h1")).to_have_text("A Winter")
         client = library.offline.client()
         document = client.get(f"{BASE}/collections/books/documents/{id}").json()
         assert (document["title"], document["author"]) == ("A Winter", "Ada Smith")
         assert document["published"] == "1901"
-        page.goto(f"/c/books/d/{id}/manage")
-        page.get_by_role("textbox", name="Title").fill("   ")
-        page.get_by_role("button", name="Save").click()
+        page.get_by_role("link", name="Edit …").click()
+        page.get_by_label("title").fill("   ")
+        page.get_by_role("button", name="Edit").click()
         expect(page.get_by_role("alert").first).to_contain_text("The title is empty")
     # By the API, what is left out stays as it is.
     path = f"{BASE}/collections/books/documents/{id}"
@@ -167,12 +170,10 @@ def test_a_graph_is_added_and_dropped_after_its_cost_and_its_loss_were_shown(
         finish_job(page)
         page.goto(f"/c/books/d/{id}/manage")
         page.get_by_role("link", name="Drop … entities").click()
-        expect(page.locator("main li")).to_have_text(
-            ["the graph entities of this document", "communities, built on it"]
-        )
+        expect(page.locator("main form li")).to_contain_text("would drop communities, entities")
         page.get_by_role("link", name="Cancel").click()
         page.get_by_role("link", name="Drop … entities").click()
-        page.get_by_role("button", name="Drop the graph").click()
+        page.get_by_role("button", name="Drop entities").click()
         expect(page.get_by_role("status").first).to_have_text("The graph was dropped.")
     document = library.offline.client().get(f"{BASE}/collections/books/documents/{id}").json()
     assert "entities" not in document["graphs"]
@@ -185,8 +186,11 @@ def test_the_price_is_shown_before_a_model_is_asked(chromium: Browser, library: 
     before = library.endpoint.calls
     with opened(chromium, library.priced) as context:
         page = context.new_page()
-        page.goto(f"/c/books/d/{id}/manage/build?name=entities&rebuild=true")
-        expect(page.locator("h1")).to_have_text("Build entities again")
+        page.goto(
+            "/c/books/documents?tool=build-graph&graph=entities&rebuild=true&run=true"
+            f"&documents={id}"
+        )
+        expect(page.locator("h1")).to_have_text("Build entities")
         facts = page.locator(".facts").inner_text()
         assert re.search(r"Calls\n[1-9]", facts)
         assert "$" in facts
@@ -252,11 +256,11 @@ def test_a_document_is_removed_after_what_goes_with_it_was_shown(
         page.goto("/c/books")
         page.get_by_role("link", name="Manage Gone").click()
         page.get_by_role("link", name="Remove this document").click()
-        expect(page.get_by_role("button", name="Remove this document")).to_be_visible()
-        losses = " ".join(page.locator("main li").all_inner_texts())
+        expect(page.get_by_role("button", name="Remove")).to_be_visible()
+        losses = " ".join(page.locator("main form li").all_inner_texts())
         assert "aspects" in losses
         assert re.search(r"[0-9]+ passages", losses)
-        page.get_by_role("button", name="Remove this document").click()
+        page.get_by_role("button", name="Remove").click()
         expect(page.get_by_role("status").first).to_have_text("The document was removed.")
     assert "Gone" not in library.ids()
     gone = library.offline.client().get(f"{BASE}/collections/books/documents/{id}")
@@ -276,7 +280,6 @@ def test_a_document_is_downloaded(chromium: Browser, library: Library) -> None:
         assert download.suggested_filename == "The Lighthouse.txt"
         assert download.path().read_text(encoding="utf-8") == text
         # Readers may take files, and change nothing.
-        expect(page.get_by_role("button", name="Save")).to_have_count(0)
         expect(page.get_by_role("link", name=re.compile("…"))).to_have_count(0)
     # A text is of one document.
     whole = client.get(f"{BASE}/collections/books/export", params={"format": "txt"})
@@ -291,14 +294,13 @@ def test_a_correction_is_listed_and_undone_for_the_collection(
     kept = correct(books, "rename", ("Elias", "Elias Moor"), "light.txt", later=True)
     with opened(chromium, it) as context:
         page = context.new_page()
-        page.goto("/c/books/corrections")
+        page.goto("/c/books/corrections?undone=true&run=true")
         row = page.get_by_role("row").filter(has_text="Elias Moor")
-        expect(row).to_contain_text("The Lighthouse")
-        # The address may be the same again: what is waited for is that the form has been sent.
-        with page.expect_navigation(url=re.compile("/jobs/|/corrections$")):
-            row.get_by_role("button", name=f"Undo correction {kept.decision.number}").click()
-        page.goto("/c/books/corrections")
-        expect(page.get_by_role("row").filter(has_text="Elias Moor")).to_contain_text("undone by")
+        row.get_by_role("link", name=str(kept.decision.number), exact=True).click()
+        page.get_by_role("button", name="Undo").click()
+        page.wait_for_url(re.compile("/jobs/|/corrections$"))
+        page.goto("/c/books/corrections?undone=true&run=true")
+        expect(page.get_by_role("columnheader", name="undone by")).to_be_visible()
 
 
 def test_gaps_are_filled_and_embeddings_made_again(chromium: Browser, library: Library) -> None:
@@ -319,29 +321,20 @@ def test_gaps_are_filled_and_embeddings_made_again(chromium: Browser, library: L
 
 def changes(id: str) -> list[tuple[str, str, dict[str, str]]]:
     """All requests of the page that change a library, or that show what a change would be."""
-    book = f"/c/books/d/{id}"
-    posts = [
+    posts: list[tuple[str, dict[str, str]]] = [
         ("/collections", {"name": "theirs"}),
         ("/c/books/add/demo", {}),
-        ("/c/books/manage/remove", {"name": "books"}),
-        ("/c/books/manage/reembed", {}),
-        ("/c/books/manage/renew", {}),
-        ("/c/books/manage/build", {"name": "entities"}),
-        ("/c/books/drop", {"name": "aspects"}),
-        ("/c/books/corrections/1/undo", {}),
-        (f"{book}/manage/description", {"title": "Theirs"}),
-        (f"{book}/manage/build", {"name": "entities"}),
-        (f"{book}/manage/remove", {}),
-        (f"{book}/drop", {"name": "aspects"}),
+        ("/c/books/collections", {"tool": "remove-collection", "confirmed": "books"}),
+        ("/c/books/collections", {"tool": "reembed"}),
+        ("/c/books/documents", {"tool": "renew"}),
+        ("/c/books/documents", {"tool": "build-graph", "graph": "entities"}),
+        ("/c/books/documents", {"tool": "drop-graph", "graph": "aspects"}),
+        ("/c/books/corrections", {"tool": "undo-correction", "number": "1"}),
+        ("/c/books/documents", {"tool": "edit-document", "document": id, "title": "Theirs"}),
+        ("/c/books/documents", {"tool": "remove-document", "document": id}),
     ]
-    gets = [
-        "/c/books/manage/remove",
-        "/c/books/manage/reembed",
-        "/c/books/manage/build?name=entities",
-        f"{book}/manage/build?name=entities",
-        f"{book}/manage/remove",
-        f"{book}/drop?name=aspects",
-    ]
+    posts = [(url, data | {"run": "true"}) for url, data in posts]
+    gets = [f"{url}?{urlencode(data)}" for url, data in posts if "tool" in data]
     return [("POST", url, data) for url, data in posts] + [("GET", url, {}) for url in gets]
 
 
@@ -352,7 +345,8 @@ def test_whoever_may_only_read_changes_nothing(library: Library) -> None:
         refused = reader.request(method, url, data=data or None, headers=PAGE)
         assert refused.status_code == 403, (method, url)
     writer = library.offline.client("write")
-    assert writer.post("/c/books/manage/remove", data={"name": "books"}).status_code == 403
+    whole = {"tool": "remove-collection", "confirmed": "books", "run": "true"}
+    assert writer.post("/c/books/collections", data=whole).status_code == 403
     assert "The Lighthouse" in library.ids()
     for url in ("/c/books", "/c/books/manage", f"/c/books/d/{id}/manage", "/collections"):
         shown = reader.get(url, headers=PAGE)
@@ -379,11 +373,11 @@ def test_a_collection_of_others_is_not_there(library: Library) -> None:
 
 def test_a_form_that_is_sent_twice_begins_one_job(library: Library) -> None:
     client = library.offline.client("write")
-    form = {"name": "episodes", "once": "a" * 32}
-    led = [client.post("/c/books/manage/build", data=form).headers["location"] for _ in range(2)]
+    form = {"tool": "build-graph", "graph": "episodes", "run": "true", "once": "a" * 32}
+    led = [client.post("/c/books/documents", data=form).headers["location"] for _ in range(2)]
     assert led[0] == led[1]
     # Whoever goes back and chooses otherwise gets that, and no error.
-    other = client.post("/c/books/manage/build", data=form | {"rebuild": "true"})
+    other = client.post("/c/books/documents", data=form | {"rebuild": "true"})
     assert (other.status_code, other.headers["location"] != led[0]) == (303, True)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -25,6 +24,8 @@ from stories import CONVICT, LIGHTHOUSE
 pytestmark = pytest.mark.long
 
 BASE = "/api/v1"
+NOTES = "/c/books/notes"
+ADD, EDIT = "/c/books/notes?tool=add-note", "/c/books/notes?tool=edit-note"
 OUTCOME = 60_000
 """Milliseconds that a job may take on a busy machine."""
 REFUSED = "status of 40[0-9]"
@@ -142,9 +143,9 @@ def test_the_screens_are_accessible_and_fit(
         f"{words}?tool=collocates&words=pip&run=true",
         f"{words}?tool=keyness&document={library.convict}&run=true",
         f"{words}?tool=ngrams&run=true",
-        "/c/books/notes",
-        f"{book}/notes/{added.json()['id']}",
-        f"{book}/notes/new",
+        "/c/books/notes?run=true",
+        f"{EDIT}&document={library.convict}&note={added.json()['id']}",
+        f"{ADD}&document={library.convict}",
         book,
     )
     with opened(chromium, library) as context:
@@ -261,12 +262,12 @@ def test_words_and_notes_end_at_the_readers_bookmark(
         page.reload()
         expect(page.locator("#notes-beside li")).to_have_count(1)
         # The list of all books hides the notes of this one, and leads to those that were reached.
-        page.goto("/c/books/notes")
-        expect(page.locator(".note-list > li").first).to_be_hidden()
-        expect(page.locator("main")).to_contain_text("2 notes are hidden on The Convict")
+        page.goto("/c/books/notes?run=true")
+        expect(page.locator("tbody tr").first).to_be_hidden()
+        expect(page.locator("main")).to_contain_text("2 rows are hidden of The Convict")
         page.get_by_role("link", name="Show those up to your bookmark").click()
-        expect(page.locator(".note-list > li")).to_have_count(1)
-        expect(page.locator(".note-list")).to_contain_text("Pip met the stranger")
+        expect(page.locator("tbody tr")).to_have_count(1)
+        expect(page.locator("tbody")).to_contain_text("Pip met the stranger")
         page.goto(f"/c/books/words?words=pip&document={library.convict}&run=true")
         page.wait_for_url(f"**&until={end}")
         expect(page.locator("#found")).to_have_text(f"{len(lines)} rows")
@@ -276,7 +277,7 @@ def test_words_and_notes_end_at_the_readers_bookmark(
         page.goto("/c/books/words?words=pip&document=The Convict&until=&run=true")
         page.wait_for_url(f"**until={end}**")
         expect(page.locator("#found")).to_have_text(f"{len(lines)} rows")
-        page.goto("/c/books/words?words=pip&run=true")
+        page.goto("/c/books/words?tool=collocates&words=pip&run=true")
         expect(page.locator("main")).to_contain_text("All books are shown to their ends")
 
 
@@ -293,10 +294,8 @@ def test_words_are_highlighted_and_noted_and_the_notes_searched_changed_and_remo
         expect(page.locator("#notes-beside")).to_contain_text("Bring me a file")
         select(page, "Joe Gargery sat by the fire")
         page.locator("#note-selected").click()
-        expect(page.locator("blockquote mark")).to_have_text("Joe Gargery sat by the fire")
-        expect(page.get_by_label("The note")).to_be_focused()
-        page.keyboard.type(HOSTILE)
-        page.get_by_label("A tag").fill("home")
+        page.get_by_label("body").fill(HOSTILE)
+        page.get_by_label("tag").fill("home")
         page.keyboard.press("Enter")
         expect(page.locator("mark#lit")).to_have_text("Joe Gargery sat by the fire")
         kept = {note["quote"]: note for note in library.notes()}
@@ -305,31 +304,22 @@ def test_words_are_highlighted_and_noted_and_the_notes_searched_changed_and_remo
         assert text[note["start"] : note["end"]] == "Joe Gargery sat by the fire"
         # Searched, of all books.
         page.get_by_role("link", name="Notes", exact=True).click()
-        expect(page.locator(".note-list > li")).to_have_count(2)
-        page.get_by_label("words of a note").fill("HOME")
+        expect(page.locator("tbody tr")).to_have_count(2)
+        page.get_by_label("words").fill("HOME")
         page.keyboard.press("Enter")
-        expect(page.locator(".note-list > li")).to_have_count(1)
-        expect(page.locator(".said")).to_have_text(HOSTILE)
-        page.get_by_role("link", name="Edit").click()
-        page.get_by_label("The note").fill("He tells of the soldiers.")
-        page.get_by_role("button", name="Save").click()
-        expect(page.get_by_role("status").first).to_have_text("The note was changed.")
+        expect(page.locator("tbody tr")).to_have_count(1)
+        expect(page.locator("tbody")).to_contain_text(HOSTILE)
+        page.get_by_role("link", name=note["id"]).click()
+        expect(page.get_by_label("body")).to_have_value(HOSTILE)
+        page.get_by_label("body").fill("He tells of the soldiers.")
+        page.get_by_role("button", name="Edit").click()
+        expect(page.locator("#found")).to_have_text("Done")
         changed = {each["id"]: each for each in library.notes()}[note["id"]]
         assert changed == note | {"body": "He tells of the soldiers."}
-        # Of one book, as files.
-        with page.expect_download() as downloading:
-            page.get_by_role("link", name="Markdown").click()
-        markdown = downloading.value.path().read_text(encoding="utf-8")
-        assert downloading.value.suggested_filename == "The Convict-notes.md"
-        assert "> Joe Gargery sat by the fire" in markdown
-        with page.expect_download() as downloading:
-            page.get_by_role("link", name="Web Annotations").click()
-        written = json.loads(downloading.value.path().read_text(encoding="utf-8"))
-        assert len(written["first"]["items"]) == 2
-        page.get_by_role("link", name="Remove the note on").click()
-        expect(page.locator("main li").last).to_contain_text("He tells of the soldiers.")
-        page.get_by_role("button", name="Remove the note").click()
-        expect(page.get_by_role("status").first).to_have_text("The note was removed.")
+        page.goto(f"{EDIT}&document={library.convict}&note={note['id']}")
+        page.get_by_role("link", name="Remove", exact=True).click()
+        page.get_by_role("button", name="Remove").click()
+        expect(page.locator("#found")).to_have_text("Done")
         assert [each["id"] for each in library.notes()] == [mark["id"]]
 
 
@@ -340,14 +330,15 @@ def test_a_note_is_made_without_scripts_by_its_words(
         page = context.new_page()
         page.goto(f"/c/books/d/{library.lighthouse}")
         page.get_by_role("link", name="Notes", exact=True).last.click()
-        page.get_by_role("link", name="write the words").click()
-        page.get_by_label("The words of the text").fill("Elias")
-        page.get_by_label("The note").fill("Who?")
-        page.get_by_role("button", name="Keep it").click()
+        page.get_by_role("link", name="Add", exact=True).click()
+        page.get_by_label("quote").fill("Elias")
+        page.get_by_label("body").fill("Who?")
+        page.get_by_role("button", name="Add").click()
         expect(page.get_by_role("alert").first).to_contain_text("times: name one by its characters")
-        assert page.get_by_label("The note").input_value() == "Who?"
-        page.get_by_label("The words of the text").fill("broke the great lens")
-        page.get_by_role("button", name="Keep it").click()
+        assert page.get_by_label("body").input_value() == "Who?"
+        page.get_by_label("quote").fill("broke the great lens")
+        page.get_by_role("button", name="Add").click()
+        page.locator("tbody a").first.click()
         expect(page.locator("mark#lit")).to_have_text("broke the great lens")
 
 
@@ -359,29 +350,23 @@ def test_who_may_only_read_sees_notes_and_changes_none(library: Library, notes: 
     id = writer.post(api, json={"quote": "Estella is proud", "body": "Mine."}).json()["id"]
     assert writer.patch(f"{api}/{id}", json={"tag": "pride"}).json()["label"] == "pride"
     assert writer.patch(f"{api}/absent", json={"tag": "pride"}).status_code == 404
-    assert writer.get(f"{book}/notes/none", headers=PAGE).status_code == 404
-    assert writer.post(f"{book}/notes", data={"quote": "no such words"}).status_code == 404
-    assert writer.post(f"{book}/notes/{id}", data={"tag": "t" * 300}).status_code == 400
+    form = {"document": library.convict, "run": "true"}
+    edit = form | {"tool": "edit-note", "note": id}
+    assert writer.post(NOTES, data=edit | {"note": "nothing"}).status_code == 404
+    assert writer.post(NOTES, data=edit | {"tag": "t" * 300}).status_code == 400
     # What was typed is kept to be corrected, also beside characters that the text has.
-    typed = {"quote": "no such words", "at": "0-8"}
-    again = writer.post(f"{book}/notes", data=typed, headers=PAGE)
+    add = form | {"tool": "add-note", "quote": "no such words", "at": "0-8"}
+    again = writer.post(NOTES, data=add, headers=PAGE)
     assert again.status_code == 404
     assert ">no such words</textarea>" in again.text
     assert 'name="at" value="0-8"' in again.text
-    changes = [
-        ("GET", f"{book}/notes/new"),
-        ("POST", f"{book}/notes"),
-        ("GET", f"{book}/notes/{id}"),
-        ("POST", f"{book}/notes/{id}"),
-        ("GET", f"{book}/notes/{id}/remove"),
-        ("POST", f"{book}/notes/{id}/remove"),
-    ]
-    for method, url in changes:
-        assert reader.request(method, url, headers=PAGE).status_code == 403, url
-        assert stranger.request(method, url, headers=PAGE).status_code == 404, url
+    for data in (add, edit, form | {"tool": "remove-note", "note": id}):
+        for client, status in ((reader, 403), (stranger, 404)):
+            assert client.get(NOTES, params=data, headers=PAGE).status_code == status, data
+            assert client.post(NOTES, data=data, headers=PAGE).status_code == status, data
     assert reader.patch(f"{api}/{id}", json={"tag": ""}).status_code == 403
     looks = (
-        "/c/books/notes",
+        NOTES,
         "/api/v1/collections/books/notes/export",
         f"{book}/notes/beside",
         "/c/books/words",
@@ -390,8 +375,8 @@ def test_who_may_only_read_sees_notes_and_changes_none(library: Library, notes: 
         assert stranger.get(url, headers=PAGE).status_code == 404, url
         shown = reader.get(url, headers=PAGE)
         assert shown.status_code == 200, (url, shown.text)
-        assert f"/notes/{id}" not in shown.text, url
-    assert "Mine." in reader.get("/c/books/notes", headers=PAGE).text
+        assert "edit-note" not in shown.text, url
+    assert "Mine." in reader.get(f"{NOTES}?run=true", headers=PAGE).text
     assert library.notes()[0]["label"] == "pride"
 
 
@@ -414,7 +399,7 @@ def test_words_that_were_selected_before_the_script_ran_can_be_noted(
         (script,) = held
         script.continue_()
         page.locator("#note-selected").click()
-        expect(page.locator("blockquote mark")).to_have_text("Bring me a file")
+        expect(page.get_by_label("at", exact=True)).to_have_value(re.compile("[0-9]+-[0-9]+"))
 
 
 def test_a_person_without_a_shell_adds_corrects_asks_annotates_exports_and_removes_a_book(
@@ -446,8 +431,9 @@ def test_a_person_without_a_shell_adds_corrects_asks_annotates_exports_and_remov
         finish_job(page)
         page.get_by_role("link", name="To the library").click()
         page.get_by_role("link", name="Manage The Lighthouse").click()
-        page.get_by_role("textbox", name="Year").fill("1901")
-        page.get_by_role("button", name="Save").click()
+        page.get_by_role("link", name="Edit …").click()
+        page.get_by_label("published").fill("1901")
+        page.get_by_role("button", name="Edit").click()
         expect(page.get_by_role("status").first).to_have_text("The description was changed.")
         # A question, whose citation opens the book.
         page.get_by_role("link", name="Ask", exact=True).click()
@@ -460,11 +446,11 @@ def test_a_person_without_a_shell_adds_corrects_asks_annotates_exports_and_remov
         # A note, in the text, and asked.
         select(page, "a storm broke the great lens")
         page.locator("#note-selected").click()
-        page.get_by_label("The note").fill("The turning point of the plot.")
-        page.get_by_role("button", name="Keep it").click()
+        page.get_by_label("body").fill("The turning point of the plot.")
+        page.get_by_role("button", name="Add").click()
         expect(page.locator("#notes-beside")).to_contain_text("The turning point")
-        page.get_by_role("link", name="Notes (1)").click()
-        page.get_by_role("link", name="annotations", exact=True).click()
+        page.get_by_role("link", name="Manage", exact=True).click()
+        page.get_by_role("link", name=re.compile("Add … annotations|again … annotations")).click()
         page.get_by_role("button", name="Begin").click()
         finish_job(page)
         page.goto("/c/journey/ask?q=Where is the turning point of the plot?&mode=annotations")
@@ -475,14 +461,10 @@ def test_a_person_without_a_shell_adds_corrects_asks_annotates_exports_and_remov
         with page.expect_download() as downloading:
             page.get_by_role("link", name="txt", exact=True).click()
         assert "broke the great lens" in downloading.value.path().read_text(encoding="utf-8")
-        page.get_by_role("link", name="Notes", exact=True).click()
-        with page.expect_download() as downloading:
-            page.get_by_role("link", name="Markdown").click()
-        assert "The turning point" in downloading.value.path().read_text(encoding="utf-8")
         page.goto("/c/journey")
         page.get_by_role("link", name="Manage The Lighthouse").click()
         page.get_by_role("link", name="Remove this document").click()
-        page.get_by_role("button", name="Remove this document").click()
+        page.get_by_role("button", name="Remove").click()
         expect(page.get_by_role("status").first).to_have_text("The document was removed.")
         expect(page.locator("h1")).to_have_text("There is no collection journey yet")
         assert not list_annotation_layers(library.it.state.app.collection("journey")).rows

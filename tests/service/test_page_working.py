@@ -26,6 +26,8 @@ pytestmark = pytest.mark.long
 MARKUP = "</title><script>window.broken = 1</script><img src=x onerror=window.broken=1>"
 HOSTILE = f"{MARKUP}\u202e \"'& {{{{ 7 * 7 }}}}"
 FORMULA = '=HYPERLINK("http://evil.example")'
+QUERY = "/c/books/queries?tool=cypher"
+OWN = "/c/books/queries?tool=run-cypher&run=true"
 OUTCOME = 60_000
 """Milliseconds that a job of this file may take on a busy machine."""
 
@@ -48,14 +50,17 @@ class Library:
             "jobs": "/jobs",
             "none failed": "/jobs?state=paused",
             "job": f"/jobs/{self.job}",
-            "queries": "/queries?collection=books",
-            "form": "/queries/outline?collection=books",
-            "found": "/queries/library?collection=books&run=1",
-            "nothing": "/queries/cast?collection=books&run=1&type=nobody",
-            "own": "/queries/own?statement=MATCH (d:Document) RETURN d.title, d.tokens",
-            "refused": "/queries/own?statement=CREATE (x) RETURN x",
+            "queries": "/c/books/queries?run=true",
+            "form": f"{QUERY}&query=outline",
+            "found": f"{QUERY}&query=library&run=true",
+            "nothing": f"{QUERY}&query=cast&run=true&type=nobody",
+            "own": f"{OWN}&statement=MATCH (d:Document) RETURN d.title, d.tokens",
+            "refused": f"{OWN}&statement=CREATE (x) RETURN x",
             "admin": "/admin",
-            "by collection": "/admin?by=collection",
+            "keys": "/keys?tool=list-keys&run=true",
+            "audit": "/keys?tool=audit&run=true",
+            "by collection": "/usage?by=collection&run=true",
+            "settings": "/settings?run=true",
         }
 
 
@@ -93,6 +98,7 @@ def library(settings: dict[str, Any]) -> Iterator[Library]:
         yield Library(it, ids, begun["id"], batch.json()["to"].rpartition("batch=")[2])
 
 
+HTML = {"Accept": "text/html"}
 KEYS: dict[tuple[str, str], str] = {}
 """What a key has sent is no other's: there is one for each role at each address."""
 
@@ -329,9 +335,11 @@ def test_two_tabs_watch_one_job_and_cancelling_twice_is_told(
         for page in (first, second):
             page.goto(f"/jobs/{library.job}")
             expect(page.locator("#state")).to_have_text(re.compile("Done|Failed"), timeout=OUTCOME)
-        expect(first.locator("form[action$=cancel]")).to_have_count(0)
+        expect(first.get_by_role("button", name="Cancel")).to_have_count(0)
         refused = library.served.client().post(
-            f"/jobs/{library.job}/cancel", headers={"Accept": "text/html"}
+            "/jobs",
+            data={"tool": "cancel-job", "job": library.job, "run": "true"},
+            headers={"Accept": "text/html"},
         )
         assert refused.status_code == 409
         assert "can be cancelled" in refused.text
@@ -345,12 +353,13 @@ def test_a_query_is_filled_in_run_and_leads_into_the_book(
 ) -> None:
     with opened(chromium, library.served) as context:
         page = context.new_page()
-        page.goto("/queries?collection=books")
-        page.get_by_role("link", name="Which summaries rest on a passage").click()
-        page.get_by_label("document").select_option(label="Winter")
-        page.get_by_role("button", name="Run").click()
-        page.wait_for_url("**/queries/above?*run=1*")
-        assert page.get_by_label("document").input_value() == library.ids["Winter"]
+        page.goto("/c/books")
+        page.get_by_role("link", name="Queries", exact=True).click()
+        page.get_by_role("link", name="above", exact=True).click()
+        page.get_by_label("book").select_option(label="Winter")
+        page.get_by_role("button", name="Show").click()
+        page.wait_for_url(f"**/queries?*document={library.ids['Winter']}*")
+        assert page.get_by_label("book").input_value() == library.ids["Winter"]
         page.locator(".cells a").first.click()
         page.wait_for_url(re.compile(rf"/c/books/d/{library.ids['Winter']}\?passage="))
         expect(page.locator("h1")).to_contain_text("Winter")
@@ -358,7 +367,7 @@ def test_a_query_is_filled_in_run_and_leads_into_the_book(
 
 def test_a_file_of_what_was_found_holds_no_formulas(library: Library) -> None:
     client = library.served.client("read")
-    address = "/queries/library?collection=books&run=1&as="
+    address = f"{QUERY}&query=library&run=true&as="
     csv = client.get(f"{address}csv")
     assert csv.headers["content-type"] == "text/csv; charset=utf-8"
     assert "attachment" in csv.headers["content-disposition"]
@@ -369,8 +378,9 @@ def test_a_file_of_what_was_found_holds_no_formulas(library: Library) -> None:
 
 def test_own_cypher_is_for_admins_and_only_reads(library: Library) -> None:
     page = {"Accept": "text/html"}
-    own = "/queries/own?statement=MATCH (n) DETACH DELETE n"
-    assert library.served.client("write").get(own, headers=page).status_code == 403
+    own = f"{OWN}&statement=MATCH (n) DETACH DELETE n"
+    for key in (library.served.client("write"), library.served.client("admin", ["books"])):
+        assert key.get(own, headers=page).status_code == 403
     refused = library.served.client("admin").get(own, headers=page)
     assert refused.status_code == 400
     assert "may only read" in refused.text
@@ -378,7 +388,7 @@ def test_own_cypher_is_for_admins_and_only_reads(library: Library) -> None:
 
 def test_a_collection_that_one_may_not_see_can_not_be_queried(library: Library) -> None:
     client = library.served.client("read", ["others"])
-    asked = "/queries/library?collection={}&run=1"
+    asked = "/c/{}/queries?tool=cypher&query=library&run=true"
     hidden, missing = (client.get(asked.format(one)) for one in ("books", "nowhere"))
     assert hidden.status_code == missing.status_code == 404
     assert client.get(f"/jobs/{library.job}").status_code == 200
@@ -392,28 +402,38 @@ def test_a_key_is_made_shown_once_used_and_revoked(chromium: Browser, library: L
     with opened(chromium, library.served) as context:
         page = context.new_page()
         page.goto("/admin")
-        page.get_by_text("Create a key").click()
-        page.get_by_label("Name").fill(HOSTILE.replace("\u202e", ""))
-        page.get_by_label("Tokens per day").fill("1000")
-        page.get_by_role("button", name="Create the key").click()
-        key = page.get_by_label("The key", exact=True).input_value()
+        page.get_by_role("link", name="Keys", exact=True).click()
+        page.get_by_role("link", name="Make", exact=True).click()
+        page.get_by_label("name").fill(HOSTILE.replace("\u202e", ""))
+        page.get_by_label("tokens a day").fill("1000")
+        page.get_by_role("button", name="Make").click()
+        key = page.locator(".found-text").first.inner_text()
         found = library.served.state.keys.find(key)
         assert found is not None
         assert (found.role, found.quotas.tokens_a_day) == ("read", 1000)
-        page.goto("/admin")
+        page.goto("/keys?tool=list-keys&run=true")
         assert key not in page.content()
-        page.get_by_role("button", name=re.compile(found.id)).click()
-        page.wait_for_url("**/admin#access-keys")
+        page.get_by_role("link", name=found.id).click()
+        page.get_by_role("button", name="Revoke").click()
+        expect(page.locator(".found-text")).to_contain_text("is revoked")
         assert library.served.state.keys.find(key) is None
-        expect(page.get_by_role("region", name="Audit log")).to_contain_text("revoke key")
+        page.get_by_role("link", name="Audit log").click()
+        page.get_by_role("button", name="Show").click()
+        expect(page.locator("main")).to_contain_text("revoke key")
 
 
 def test_a_reader_sees_what_it_may(library: Library) -> None:
     seen = library.served.client("read").get("/admin", headers={"Accept": "text/html"})
     assert seen.status_code == 200
     assert "Models" in seen.text
-    for hidden in ("Create a key", "Audit log", "neo4j_uri", "api_key"):
+    for hidden in ("Keys", "Audit log"):
         assert hidden not in seen.text
+    reader = library.served.client("read")
+    for tool in ("make-key", "list-keys", "audit"):
+        assert reader.get(f"/keys?tool={tool}&run=true", headers=HTML).status_code == 403
+    settings = reader.get("/settings?run=true", headers=HTML).text
+    assert "neo4j_uri" not in settings
+    assert "api_key" not in settings
     admin = library.served.client("admin").get("/admin", headers={"Accept": "text/html"})
     secret = library.served.state.app.settings.neo4j_password.get_secret_value()
     assert secret not in admin.text

@@ -241,9 +241,8 @@ def test_an_admin_of_some_collections_makes_no_key_for_others(it: Served) -> Non
         ("GET", "/api/v1/audit", None),
         ("POST", "/api/v1/cypher", {"statement": "MATCH (d:Document) RETURN d.title"}),
         ("GET", "/metrics", None),
-        ("POST", "/admin/keys", {}),
-        ("POST", f"/admin/keys/{id}/revoke", {}),
-        ("GET", "/queries/own?statement=MATCH+(d)+RETURN+d", None),
+        ("POST", "/keys", {}),
+        ("GET", "/keys?tool=list-keys&run=true", None),
     ]:
         reply = admin.request(method, path, json=told)
         assert reply.status_code == 403, (path, reply.text)

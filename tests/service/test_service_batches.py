@@ -18,6 +18,7 @@ from jobs_over_http import BASE, POLL_SECONDS, until
 from served import served, server_of
 from stories import harbour_story
 
+SCREEN = "/c/books/documents"
 pytestmark = pytest.mark.long
 
 
@@ -223,8 +224,8 @@ def test_gaps_are_filled_by_batches_from_the_page(
         assert gaps
         endpoint.withheld = {}
         client = service.client("write")
-        assert 'name="by_batch"' in client.get("/c/books/manage/renew").text
-        begun = client.post("/c/books/manage/renew", data={"by_batch": "true"})
+        assert 'name="by_batch"' in client.get(f"{SCREEN}?tool=renew&run=true").text
+        begun = client.post(SCREEN, data={"tool": "renew", "run": "true", "by_batch": "true"})
         assert begun.status_code == 303, begun.text
         job = until(client, begun.headers["location"].rpartition("/")[2], "succeeded", "failed")
         assert job["state"] == "succeeded"
@@ -232,4 +233,4 @@ def test_gaps_are_filled_by_batches_from_the_page(
         [entry] = books.documents()
         assert entry.gaps == 0
         # Now there is nothing to ask, and so nothing to choose.
-        assert 'name="by_batch"' not in client.get("/c/books/manage/renew").text
+        assert 'name="by_batch"' not in client.get(f"{SCREEN}?tool=renew&run=true").text

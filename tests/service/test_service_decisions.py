@@ -126,7 +126,7 @@ def test_who_may_only_read_corrects_nothing_on_the_page(it: Served) -> None:
     name = "others"
     page = f"/c/{name}/d/{document_of(it, name)}/entities/{entities(it, name)['Brierly']}"
     reader = it.client("read")
-    assert reader.post(f"{page}/correct", data={"kind": "rename", "name": "X"}).status_code == 403
+    assert reader.post(forms_of(name), data=RENAME).status_code == 403
     assert "Correct it" not in reader.get(page).text
 
 
@@ -158,6 +158,14 @@ def test_a_decision_that_makes_no_sense_is_refused_and_nothing_is_kept(
     assert client.get(f"{BASE}/collections/{name}/decisions").json()["total"] == 0
 
 
+FORM = {"tool": "correct", "run": "true"}
+RENAME: dict[str, Any] = FORM | {"kind": "rename", "names": ["Brierly", "Montague"]}
+
+
+def forms_of(name: str) -> str:
+    return f"/c/{name}/corrections"
+
+
 def test_the_forms_of_the_page_work_without_a_script(it: Served, name: str) -> None:
     client = it.client("write")
     book = f"/c/{name}/d/{document_of(it, name)}"
@@ -167,10 +175,15 @@ def test_the_forms_of_the_page_work_without_a_script(it: Served, name: str) -> N
     page = client.get(f"{book}/entities/{id}")
     assert page.status_code == 200
     assert 'value="rename"' in page.text
-    assert f'action="{book}/entities/{id}/correct"' in page.text
+    assert f'action="{forms_of(name)}"' in page.text
 
-    fields = {"kind": "rename", "name": "Captain <b>Brierly</b>", "scope": "document"}
-    answer = client.post(f"{book}/entities/{id}/correct", data=fields)
+    document = document_of(it, name)
+
+    def post(kind: str, *names: str, **more: str) -> httpx2.Response:
+        fields = {"kind": kind, "names": [*names], "document": document, **FORM, **more}
+        return client.post(forms_of(name), data=fields)
+
+    answer = post("rename", "Brierly", "Captain <b>Brierly</b>")
     assert answer.status_code == 303
     until(client, answer.headers["location"].rpartition("/")[2])
     assert entities(it, name)["Captain <b>Brierly</b>"] == id, "a new name keeps the address"
@@ -179,33 +192,31 @@ def test_the_forms_of_the_page_work_without_a_script(it: Served, name: str) -> N
     assert "rename Brierly to Captain" in text
     assert "a test" in text
 
-    refused = client.post(f"{book}/entities/{id}/correct", data={"kind": "merge", "name": "Nobody"})
+    captain = "Captain <b>Brierly</b>"
+    refused = post("merge", captain, "Nobody")
     assert refused.status_code == 404
     assert "No entity is called" in refused.text
-    assert 'value="Nobody"' in refused.text, "what was entered stays"
+    assert "Nobody</textarea>" in refused.text, "what was entered stays"
 
-    own = {"kind": "merge", "name": "Captain <b>Brierly</b>"}
-    refused = client.post(f"{book}/entities/{id}/correct", data=own)
+    refused = post("merge", captain, captain)
     assert refused.status_code == 409
     assert "are names of one entity already" in refused.text
-    assert client.post(f"{book}/entities/{id}/correct", data={"kind": "merge"}).status_code == 400
+    assert post("merge", captain).status_code == 400
 
-    merged = client.post(f"{book}/entities/{id}/correct", data={"kind": "merge", "name": "Marlow"})
+    merged = post("merge", captain, "Marlow")
     until(client, merged.headers["location"].rpartition("/")[2])
     assert "Marlow" not in entities(it, name)
     for form in ("Marlow", "Mr. Marlow"):
         assert form in client.get(f"{book}/entities/{id}").text
-    split = client.post(
-        f"{book}/entities/{id}/correct",
-        data={"kind": "split", "names": ["Marlow", "Mr. Marlow"], "scope": "collection"},
-    )
+    split = post("split", captain, "Marlow", "Mr. Marlow", document="")
     until(client, split.headers["location"].rpartition("/")[2])
     assert {"Marlow", "Captain <b>Brierly</b>"} <= entities(it, name).keys()
 
-    undo = re.findall(r'action="([^"]*/undo)"', client.get(f"{book}/entities").text)
+    undo = re.findall(r'name="number" value="(\d+)"', client.get(f"{book}/entities").text)
     assert len(undo) == 3
-    for path in reversed(undo):
-        undone = client.post(path)
+    for number in reversed(undo):
+        fields = FORM | {"tool": "undo-correction", "number": number}
+        undone = client.post(forms_of(name), data=fields)
         assert undone.status_code == 303
         until(client, undone.headers["location"].rpartition("/")[2])
     assert {"Marlow", "Brierly"} <= entities(it, name).keys()
@@ -214,28 +225,25 @@ def test_the_forms_of_the_page_work_without_a_script(it: Served, name: str) -> N
 def test_a_fault_of_the_service_is_not_shown_as_a_correction_that_makes_no_sense(
     it: Served, name: str
 ) -> None:
-    path = f"/c/{name}/d/{document_of(it, name)}/entities/{entities(it, name)['Brierly']}/correct"
     store = it.state.app.connect()
     # Neo4j refuses the decision, as another node has its id.
     store.make_schema()
     cypher(store, "CREATE (:Decision {id: $id})", id=f"{name}/1")
-    failed = it.client("write").post(path, data={"kind": "rename", "name": "Montague"})
+    failed = it.client("write").post(forms_of(name), data=RENAME)
     assert failed.status_code == 503
     assert "<h1>Not available at the moment</h1>" in failed.text
-    assert 'value="Montague"' not in failed.text
+    assert "Montague" not in failed.text
 
 
 def test_a_form_of_another_site_corrects_nothing(it: Served, name: str) -> None:
     browsing = httpx2.Client(base_url=it.url, timeout=60)
     it.clients.append(browsing)
     browsing.get(f"/enter?token={it.state.sessions.link()}", follow_redirects=True)
-    path = f"/c/{name}/d/{document_of(it, name)}/entities/{entities(it, name)['Brierly']}/correct"
-    fields = {"kind": "rename", "name": "Montague"}
     foreign = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
-    assert browsing.post(path, data=fields, headers=foreign).status_code == 403
+    assert browsing.post(forms_of(name), data=RENAME, headers=foreign).status_code == 403
     assert it.state.app.collection(name).decisions() == []
     own = {"Origin": it.url, "Sec-Fetch-Site": "same-origin"}
-    assert browsing.post(path, data=fields, headers=own).status_code == 303
+    assert browsing.post(forms_of(name), data=RENAME, headers=own).status_code == 303
 
 
 def test_everybody_can_use_the_page_of_an_entity(it: Served, name: str) -> None:

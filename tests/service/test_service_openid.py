@@ -388,7 +388,7 @@ def test_groups_may_be_told_by_the_userinfo_alone(
 ) -> None:
     provider.by_userinfo = {"groups": ["owners"]}
     assert go_through(person).status_code == 303
-    assert person.get("/c/novels/manage/remove").status_code == 200
+    assert person.get("/c/novels/collections?tool=remove-collection").status_code == 200
     # Another subject's claims are not used.
     provider.by_userinfo = {"groups": ["owners"], "sub": "somebody"}
     assert go_through(person).status_code == 403
@@ -518,7 +518,7 @@ def test_the_secret_of_the_client_is_shown_nowhere(it: Served) -> None:
     settings = it.state.app.settings
     assert "a secret" not in repr(settings)
     assert "a secret" not in str(settings.redacted())
-    admin = it.client("admin").get("/admin", headers=PAGE).text
+    admin = it.client("admin").get("/settings?run=true", headers=PAGE).text
     assert "oidc_client_id" in admin
     assert "oidc_client_secret" not in admin
     query = parse_qs(

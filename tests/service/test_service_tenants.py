@@ -168,7 +168,7 @@ def test_the_page_names_no_collection_to_who_may_see_none(it: Served) -> None:
     assert named.get("/").headers["location"] == "/c/none"
     assert nothing.get("/").headers["location"] == "/admin"
     for client in (named, nothing):
-        for path in ("/queries", "/jobs", "/admin", "/queries/library?run=true"):
+        for path in ("/jobs", "/admin", "/usage?run=true", "/settings?run=true"):
             told = client.get(path).text
             assert not [one for one in (meant, MINE, OTHERS, *PRIVATE) if one in told], path
 

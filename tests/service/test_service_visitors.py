@@ -182,14 +182,14 @@ def test_what_a_visitor_may_not(it: Served, visitor: httpx2.Client) -> None:
         ("DELETE", f"{BASE}/tales"),
         ("POST", "/c/tales/ask"),
         ("POST", "/c/tales/add/demo"),
-        ("POST", f"/c/tales/d/{id}/manage/remove"),
-        ("POST", f"/c/tales/d/{id}/drop"),
+        ("POST", "/c/tales/documents"),
+        ("POST", "/c/tales/collections"),
         ("POST", "/mcp"),
         ("POST", "/v1/chat/completions"),
     ]
     for method, path in refused:
         assert visitor.request(method, path, json={}).status_code == 401, (method, path)
-    led = ("/c/letters", "/jobs", "/admin", "/queries", "/collections", "/c/tales/manage")
+    led = ("/c/letters", "/jobs", "/admin", "/keys", "/collections", "/c/tales/manage")
     for path in (*led, "/c/tales/add", f"/c/tales/d/{id}/manage", "/c/tales/corrections"):
         shown = visitor.get(path, headers=PAGE)
         assert (shown.status_code, shown.headers["location"][:8]) == (303, "/signin?"), path

@@ -356,25 +356,6 @@ class Settings(BaseModel):
         """Return the settings of the graph or mode of this name: its own model, frozen."""
         return self.tables.get(name) or table_models()[name]()
 
-    def with_preset(self, name: str) -> Self:
-        """Return these settings with a preset's values in place of defaults; what was given stays.
-
-        Raises:
-            SettingsError: There is no such preset.
-        """
-        if name not in presets():
-            hint = did_you_mean(name, presets(), f"There are: {', '.join(presets())}.")
-            raise SettingsError(f"There is no preset {name!r}. {hint}")
-        core: dict[str, Any] = {}
-        tables: dict[str, dict[str, Any]] = {}
-        for path, value in _preset_settings(name):
-            table, _, key = path.rpartition(".")
-            holder = self.table(table) if table else self
-            if key not in holder.model_fields_set:
-                (tables.setdefault(table, {}) if table else core)[key] = value
-        changed = {name: self.table(name).model_copy(update=new) for name, new in tables.items()}
-        return self.model_copy(update=core | {"preset": name, "tables": self.tables | changed})
-
     @property
     def offline(self) -> bool:
         """Whether no chat model is used at all."""

@@ -97,7 +97,7 @@ class AnnotationRow:
     created: Annotated[str, Hidden]
     found: Annotated[str, Column("found by")]
     group: Annotated[str, Hidden]
-    id: str
+    id: Annotated[str, Column(opens="edit-note")]
 
 
 @dataclass(frozen=True)

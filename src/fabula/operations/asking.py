@@ -337,7 +337,11 @@ def estimate_answer(collection: Collection, question: Question, **options: Any) 
     Replies are not known in advance: of modes that decide by replies how much they ask, it is about
     the most that they may ask.
     """
-    query = Query.of(question, collection.settings, **options)
+    return estimate_query(collection, Query.of(question, collection.settings, **options))
+
+
+def estimate_query(collection: Collection, query: Query) -> QuestionEstimate:
+    """Estimate what an answer to a question that has its options would take."""
     usage = collection.expect_query(query)
     cost = collection.settings.cost(usage)
     return QuestionEstimate(query.question, query.mode, usage, cost.money, cost.unpriced)

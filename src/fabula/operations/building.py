@@ -18,8 +18,8 @@ from fabula.operations.kit import operation
 if TYPE_CHECKING:
     from fabula.library.collection import Collection
 
-# The queue writes to the audit, and the page has screens of its own, which show the costs.
-work = partial(operation, method="POST", status=202, is_recorded=False, has_screen=False)
+# The queue writes to the audit.
+work = partial(operation, method="POST", status=202, is_recorded=False)
 Batch = Annotated[bool, Field(description="ask models by batches: half the price, within a day")]
 
 
@@ -27,6 +27,7 @@ Batch = Annotated[bool, Field(description="ask models by batches: half the price
     "/collections/{collection}/build",
     command="build",
     group=DOCUMENTS,
+    title="Build",
     role="write",
     positional=["graph", "documents"],
     examples=(
@@ -64,6 +65,7 @@ def build_graph(
 @work(
     "/collections/{collection}/renew",
     group=DOCUMENTS,
+    title="Renew",
     role="write",
     confirms_cost=True,
     examples=("renew", "renew --dry-run", "renew --only gaps --yes"),
@@ -90,6 +92,7 @@ def renew(
     "/collections/{collection}/reembed",
     command="reembed",
     group=COLLECTIONS,
+    title="Embed again",
     role="write",
     has_tool=False,
     examples=("reembed --collection trial --embedding-model text-embedding-3-small",),
@@ -108,6 +111,7 @@ def reembed(collection: Collection) -> ReembedWork:
     "/collections/{collection}",
     command="remove-collection",
     group=COLLECTIONS,
+    title="Remove the collection",
     role="admin",
     method="DELETE",
     has_tool=False,

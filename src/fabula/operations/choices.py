@@ -185,10 +185,9 @@ def list_aspects(collection: Collection) -> Aspects:
 
 @operation(
     "/settings",
-    group=GROUP,
+    group="Settings",
     command="settings list",
     has_command=False,
-    has_screen=False,
     has_tool=False,
 )
 def list_settings(asker: Asker) -> ShownSettings:

@@ -48,7 +48,7 @@ class Correction:
         undone_at: When it was undone; '' if it is in force.
     """
 
-    number: Annotated[int, Column("no.")]
+    number: Annotated[int, Column("no.", opens="undo-correction")]
     graph: Annotated[str, Hidden]
     kind: Annotated[str, Hidden]
     names: Annotated[tuple[str, ...], Hidden]
@@ -74,9 +74,9 @@ class Corrections:
 @operation(
     "/collections/{collection}/decisions",
     group=GROUP,
+    title="List",
     positional=["document"],
     hides_unread=True,
-    has_screen=False,
     examples=("corrections", 'corrections "A Christmas Carol"', "corrections --undone"),
 )
 def corrections(
@@ -206,8 +206,8 @@ class Corrected:
     role="write",
     method="POST",
     status=201,
+    title="Correct",
     positional=["kind", "names"],
-    has_screen=False,
     starts_job=True,
     examples=(
         'correct rename "Tiny Tim" "Tim Cratchit"',
@@ -293,8 +293,8 @@ def correct(
     group=GROUP,
     role="write",
     method="POST",
+    title="Undo",
     positional=["number"],
-    has_screen=False,
     starts_job=True,
     examples=("undo-correction 1",),
 )

@@ -63,8 +63,8 @@ def _public_entry(entry: Entry) -> Entry:
 
 
 @dataclass(frozen=True)
-class ListedDocument:
-    """A document in a list.
+class DescribedDocument:
+    """What every list and description of a document has.
 
     Attributes:
         id: Its id.
@@ -74,14 +74,12 @@ class ListedDocument:
         published: The date or year of the text; '' if unknown.
         language: Its language; '' if unknown.
         tokens: How long its text is.
-        graphs: The graphs that it has, beside its text.
         gaps: How many pieces of its graphs no model gave, or a rule failed on.
         stale: What has changed since its graphs were built, by the graphs' names.
         metadata: Its other fields.
         is_off: Whether questions to the collection leave it out.
         outdated_reading: Whether an earlier version of Fabula read its file, so that another ingest
             of the file may read it better.
-        reading: What another ingest of its file would change, if that was asked for.
         source: Its file or address.
         updated_at: When it was written last.
     """
@@ -93,15 +91,20 @@ class ListedDocument:
     published: Annotated[str, Hidden]
     language: str
     tokens: int
-    graphs: tuple[str, ...]
     gaps: int
     stale: Mapping[str, tuple[str, ...]]
     metadata: Annotated[Mapping[str, Value], Hidden]
     is_off: Annotated[bool, Hidden]
     outdated_reading: Annotated[bool, Hidden]
-    reading: Annotated[str, Hidden]
     source: Annotated[str, Hidden]
     updated_at: Annotated[str, Hidden]
+
+
+@dataclass(frozen=True)
+class ListedDocument(DescribedDocument):
+    """A document in a list; `graphs` are those that it has beside its text."""
+
+    graphs: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -125,17 +128,13 @@ class DocumentList:
                 f"{gaps} in {count_noun(len(lacking), 'document')}: {RETRY} asks for them again, "
                 "`fabula show` shows where they are."
             )
-        if old := [row for row in self.rows if row.outdated_reading and not row.reading]:
+        if old := [row for row in self.rows if row.outdated_reading]:
             names = ", ".join(quote_name(row.title) for row in old[:MAX_NAMED])
             more = f" and {len(old) - MAX_NAMED} more" if old[MAX_NAMED:] else ""
             yield (
                 f"{count_noun(len(old), 'document')} read by an earlier version: {names}{more}. "
-                "`fabula ingest FILE` reads a file as this version does; `fabula list --reading` "
-                "shows what would change."
+                "`fabula ingest FILE` reads a file as this version does."
             )
-        for row in self.rows:
-            if row.reading:
-                yield f"{row.title}: {row.reading}"
 
 
 def _describe_stale(rows: Iterable[ListedDocument]) -> Iterator[str]:
@@ -190,14 +189,6 @@ def list_documents(
     all: Annotated[
         bool, Field(description="those of all collections"), Mark.AT_THIS_MACHINE
     ] = False,
-    reading: Annotated[
-        bool,
-        Field(
-            description="read the files again, where they are, and show what an ingest would "
-            "change in the texts"
-        ),
-        Mark.AT_THIS_MACHINE,
-    ] = False,
     for_visitor: ForVisitor = False,
 ) -> DocumentList:
     """List the documents of a collection and their graphs.
@@ -220,8 +211,7 @@ def list_documents(
         total += sum(pair[1] for name, pair in counts.items() if language in ("", name))
         stale = {} if for_visitor else shelf.stale_of(entries)
         rows += [
-            _list(shelf, each, stale.get(each.id, {}), reading=reading, for_visitor=for_visitor)
-            for each in entries
+            _list(shelf, each, stale.get(each.id, {}), for_visitor=for_visitor) for each in entries
         ]
     return DocumentList(total, tuple(rows))
 
@@ -231,14 +221,12 @@ def _list(
     entry: Entry,
     stale: Mapping[str, Sequence[str]],
     *,
-    reading: bool,
     for_visitor: bool,
 ) -> ListedDocument:
     own: dict[str, Any] = {
         "graphs": tuple(name for name in sorted(entry.graphs) if name != TEXT),
         "stale": _name_stale(stale),
         "outdated_reading": entry.reading < READING_VERSION,
-        "reading": _read_again(collection, entry) if reading else "",
         "source": source_name(entry.source) if for_visitor else entry.source,
     }
     names = [field.name for field in fields(ListedDocument) if field.name not in own]
@@ -249,38 +237,17 @@ def _name_stale(stale: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]
     return {name: tuple(found) for name, found in stale.items()}
 
 
-def _read_again(collection: Collection, entry: Entry) -> str:
-    from fabula.operations.rereading import describe_rereading
-
-    return describe_rereading(
-        collection.open_store(), entry, collection.settings.max_file_mb * 1_000_000
-    )
-
-
 # Showing
 
 
 @dataclass(frozen=True)
-class DocumentDetails:
+class DocumentDetails(DescribedDocument):
     """Everything that is known of a document.
 
     Attributes:
-        id: Its id.
-        collection: The collection that it is in.
-        title: Its title.
-        author: Its author; '' if unknown.
-        published: The date or year of the text; '' if unknown.
         edition: The edition that its file was made from; '' if unknown.
-        language: Its language; '' if unknown.
-        metadata: Its other fields.
-        is_off: Whether questions to the collection leave it out.
-        source: Its file or address.
         sha256: The hash of its text.
-        tokens: How long its text is.
         created_at: When it was added.
-        updated_at: When it was written last.
-        outdated_reading: Whether an earlier version of Fabula read its file, so that another ingest
-            of the file may read it better.
         left_out: How many characters of its file are not in the text, by kind.
         warnings: What was wrong with its file.
         graphs: What each of its graphs was made from and cost, by the graphs' names.
@@ -288,26 +255,12 @@ class DocumentDetails:
         money: What that cost in US dollars, as far as prices are known; None if no price is.
         unpriced: The models that were used and whose price is not known.
         layers: How many passages it has by kind, aspect and level.
-        stale: What has changed since its graphs were built, by the graphs' names.
-        gaps: How many pieces of its graphs no model gave, or a rule failed on.
-        missing: These pieces, by the graphs' names.
+        missing: The pieces that are gaps, by the graphs' names.
     """
 
-    id: str
-    collection: str
-    title: str
-    author: str
-    published: str
     edition: str
-    language: str
-    metadata: Mapping[str, Value]
-    is_off: bool
-    source: str
     sha256: str
-    tokens: int
     created_at: str
-    updated_at: str
-    outdated_reading: bool
     left_out: Mapping[str, int]
     warnings: tuple[str, ...]
     graphs: Mapping[str, Record]
@@ -315,8 +268,6 @@ class DocumentDetails:
     money: float | None
     unpriced: tuple[str, ...]
     layers: tuple[Layer, ...]
-    stale: Mapping[str, tuple[str, ...]]
-    gaps: int
     missing: Mapping[str, tuple[Gap, ...]]
 
     def to_text(self) -> str:
@@ -489,10 +440,10 @@ class EditedDocument:
     "/collections/{collection}/documents/{document}",
     command="edit",
     group=GROUP,
+    title="Edit",
     role="write",
     method="PATCH",
     positional=["document", "title"],
-    has_screen=False,
     examples=(
         'edit carol.txt "A Christmas Carol"',
         'edit "A Christmas Carol" --author "Charles Dickens" --published 1843',
@@ -671,10 +622,10 @@ class RemovedDocument:
     "/collections/{collection}/documents/{document}",
     command="remove",
     group=GROUP,
+    title="Remove",
     role="write",
     method="DELETE",
     positional=["document"],
-    has_screen=False,
     examples=(
         'remove "A Christmas Carol" --dry-run',
         "remove carol.txt alice.epub --yes",
@@ -744,11 +695,6 @@ class DroppedGraph:
         """What the audit says of it."""
         return {"graph": self.graph}
 
-    @property
-    def dependents(self) -> list[str]:
-        """The graphs that were built on it, and go with it."""
-        return sorted({name for row in self.rows for name in row.graphs} - {self.graph})
-
     def to_text(self) -> str:
         """Return a line for each document."""
         verb = "would drop" if self.dry_run else "dropped   "
@@ -763,10 +709,10 @@ class DroppedGraph:
     "/collections/{collection}/graphs/{graph}",
     command="drop",
     group=GROUP,
+    title="Drop",
     role="write",
     method="DELETE",
     positional=["graph", "document"],
-    has_screen=False,
     examples=(
         'drop episodes "A Christmas Carol" --dry-run',
         "drop entities --dry-run",

@@ -76,6 +76,7 @@ def _jobs_of_service(asker: Asker) -> Jobs:
     "/jobs",
     group=GROUP,
     command="jobs",
+    has_screen=False,
     examples=("jobs", "jobs --state running --json", "jobs resume"),
 )
 def list_jobs(
@@ -102,6 +103,7 @@ def list_jobs(
     "/jobs/{job}",
     group=GROUP,
     command="jobs show",
+    has_screen=False,
     positional=["job"],
     examples=("jobs show 0b7e9a4c5d6f4f1f8e2a3b4c5d6e7f80",),
 )
@@ -114,7 +116,7 @@ def show_job(asker: Asker, job: JobId) -> Job:
     return _jobs_of(asker).find(asker.caller, job)
 
 
-@change("/jobs/{job}/cancel", command="jobs cancel")
+@change("/jobs/{job}/cancel", command="jobs cancel", title="Cancel")
 def cancel_job(asker: Asker, job: JobId) -> Job:
     """Cancel a job.
 
@@ -124,7 +126,7 @@ def cancel_job(asker: Asker, job: JobId) -> Job:
     return _jobs_of(asker).cancel(asker.caller, job)
 
 
-@change("/jobs/{job}/retry", command="jobs retry")
+@change("/jobs/{job}/retry", command="jobs retry", title="Retry")
 def retry_job(asker: Asker, job: JobId) -> Job:
     """Run the failed and cancelled items of a job again.
 
@@ -133,7 +135,7 @@ def retry_job(asker: Asker, job: JobId) -> Job:
     return _jobs_of_service(asker).retry(asker.caller, job)
 
 
-@change("/jobs/{job}/resume", command="jobs resume")
+@change("/jobs/{job}/resume", command="jobs resume", title="Resume")
 def resume_job(asker: Asker, job: JobId) -> Job:
     """Resume a job that was paused: a budget was spent, or the graph was restored."""
     return _jobs_of_service(asker).resume(asker.caller, job)

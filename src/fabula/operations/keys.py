@@ -14,7 +14,7 @@ from pydantic import Field, StringConstraints
 
 from fabula.errors import BadValue, NotFound, SettingsError
 from fabula.jobs.callers import Quotas, Role
-from fabula.operations.kit import operation
+from fabula.operations.kit import Column, operation
 from fabula.operations.parameters import After
 from fabula.text.names import MAX_NAME_BYTES, collection_problem, quote_name
 
@@ -48,7 +48,7 @@ class Key:
         revoked: When it was revoked; '' if it was not.
     """
 
-    id: str
+    id: Annotated[str, Column(opens="revoke-key")]
     name: str
     role: Role
     collections: tuple[str, ...] | None
@@ -122,6 +122,7 @@ class NewKey:
     status=201,
     is_recorded=False,
     command="keys make",
+    title="Make",
     positional=["name"],
     examples=(
         "keys make Ada",
@@ -194,6 +195,7 @@ def make_key(
 @of_admins(
     "/keys",
     command="keys list",
+    title="List",
     examples=("keys list", "keys list --json"),
 )
 def list_keys(asker: Asker) -> KeyList:
@@ -219,6 +221,7 @@ class RevokedKey:
     status=204,
     is_recorded=False,
     command="keys revoke",
+    title="Revoke",
     positional=["key"],
     examples=("keys revoke 5f3a9c01d2",),
 )
@@ -269,6 +272,7 @@ class Acts:
 
 @of_admins(
     "/audit",
+    title="Audit log",
     examples=("audit", "audit --limit 200 --csv"),
 )
 def audit(

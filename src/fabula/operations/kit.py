@@ -33,6 +33,7 @@ would do and cost, if it is asked for a dry run.
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import re
 import typing
@@ -71,6 +72,7 @@ ATTRIBUTE = "operation"
 MAX_BODY_BYTES = 4 * 2**20
 """The largest body of a request to an operation that declares no other."""
 Function = TypeVar("Function", bound=Callable[..., Any])
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,21 @@ ABOUT_ASKER = (Mark.CALLER, Mark.FOR_VISITOR, Mark.ASKER)
 """The marks of parameters that say who asks."""
 Until = Annotated[str, Field(max_length=MAX_PLACE, description=HIDES_UNREAD)]
 """How far a reader has read."""
+
+
+@dataclass(frozen=True)
+class Entries:
+    """What a mapping may have, as the other values say; a mark in its annotation, for forms.
+
+    Attributes:
+        about: Returns what it is for, and a text to be copied, for the other parameters' values.
+        fields: Returns parameters that stand for its entries, with defaults as people write them.
+        read: Returns its value, for the other values and for what was typed for its entries.
+    """
+
+    about: Callable[[Mapping[str, Any]], Sequence[str]]
+    fields: Callable[[Mapping[str, Any]], Sequence[Parameter]]
+    read: Callable[[Mapping[str, Any], Mapping[str, str]], Mapping[str, Any]]
 
 
 class QuestionMetrics(Protocol):
@@ -219,8 +236,11 @@ class Parameter:
     @cached_property
     def field(self) -> FieldInfo:
         """Its bounds and its description."""
-        found = [part for part in self._parts[1:] if isinstance(part, FieldInfo)]
-        return found[0] if found else Field()
+        return self.find(FieldInfo) or Field()
+
+    def find(self, kind: builtins.type[Part]) -> Part | None:
+        """Return the mark of a type in its annotation; None if there is none."""
+        return next((part for part in self._parts[1:] if isinstance(part, kind)), None)
 
     @property
     def is_required(self) -> bool:
@@ -670,13 +690,17 @@ class ShownColumn:
     is_right: bool
     max_characters: int
 
-    def cell(self, row: Any) -> str:
-        """Return the text of its cell in a row; one that is cut is on one line."""
+    def text(self, row: Any) -> str:
+        """Return the whole text of its cell in a row."""
         if isinstance(row, Mapping):
             from fabula.export.cells import format_cell
 
             return format_cell(row[self.name])
-        text, most = format_value(getattr(row, self.name)), self.max_characters
+        return format_value(getattr(row, self.name))
+
+    def cell(self, row: Any) -> str:
+        """Return the text of its cell in a row; one that is cut is on one line."""
+        text, most = self.text(row), self.max_characters
         if not most:
             return text
         line = " ".join(text.split())

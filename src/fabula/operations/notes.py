@@ -28,7 +28,7 @@ from fabula.graph.annotations import (
     text_digest,
 )
 from fabula.graph.entries import Entry
-from fabula.operations.annotations import GROUP, AnnotationRow, Annotations, make_row
+from fabula.operations.annotations import AnnotationRow, Annotations, make_row
 from fabula.operations.kit import Mark, operation
 from fabula.operations.parameters import Document, First, Limit, NamedDocument, Who
 from fabula.text.anchoring import POSITION, Anchor, QuoteFinder, TextQuote, quote_at
@@ -41,6 +41,7 @@ from fabula.text.names import name_problem, quote_name
 if TYPE_CHECKING:
     from fabula.library.collection import Collection
 
+GROUP = "Notes"
 MAX_NOTE_CHARACTERS = 20_000
 """Of the text of a note."""
 MAX_TAG_CHARACTERS = 200
@@ -72,10 +73,10 @@ NoteWords = Annotated[
 @operation(
     "/collections/{collection}/notes",
     group=GROUP,
+    title="List",
     command="notes list",
     positional=["document"],
     hides_unread=True,
-    has_screen=False,
     examples=("notes list", 'notes list "A Christmas Carol"', "notes list --words line --json"),
 )
 def list_notes(
@@ -103,12 +104,12 @@ def list_notes(
 @operation(
     "/collections/{collection}/documents/{document}/notes",
     group=GROUP,
+    title="Add",
     command="notes add",
     role="write",
     method="POST",
     status=201,
     positional=["document", "quote"],
-    has_screen=False,
     examples=(
         'notes add Carol "MARLEY was dead: to begin with." --body "A line."',
         "notes add Carol --at 200-240 --tag irony",
@@ -197,11 +198,11 @@ def add_note(
 @operation(
     "/collections/{collection}/documents/{document}/notes/{note}",
     group=GROUP,
+    title="Edit",
     command="notes edit",
     role="write",
     method="PATCH",
     positional=["document", "note"],
-    has_screen=False,
     examples=('notes edit Carol 3fa2c1 --body "Is he?" --tag death',),
 )
 def edit_note(
@@ -245,12 +246,12 @@ def edit_note(
 @operation(
     "/collections/{collection}/documents/{document}/notes/{note}",
     group=GROUP,
+    title="Remove",
     command="notes remove",
     role="write",
     method="DELETE",
     status=204,
     positional=["document", "note"],
-    has_screen=False,
     examples=("notes remove Carol 3fa2c1",),
 )
 def remove_note(collection: Collection, document: NamedDocument, note: NoteId) -> AnnotationRow:
@@ -260,15 +261,6 @@ def remove_note(collection: Collection, document: NamedDocument, note: NoteId) -
         NotFound: There is no such document or note, or there are several such notes.
     """
     return _change_note(collection, collection.document(document), note, lambda _: None)
-
-
-def find_note(collection: Collection, document: str, note: str) -> AnnotationRow:
-    """Return a note on a document. Raises NotFound."""
-    from fabula.store.annotations import read_layers
-
-    entry = collection.document(document)
-    [layer] = read_layers(collection.open_store(), entry.collection, entry.id, NOTES)
-    return _place(collection, entry, layer, _choose(layer, note, entry))
 
 
 def write_markdown(collection: Collection, document: str = "", words: str = "") -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,8 +11,9 @@ from pydantic import Field
 
 from fabula.errors import BadValue
 from fabula.graph.explore import COLLECTION, AnalystQuery, parse_query, query_names, shipped_query
+from fabula.graph.hits import NO_LIMIT
 from fabula.graph.statements import MAX_CHARACTERS
-from fabula.operations.kit import Asker, Column, operation
+from fabula.operations.kit import Asker, Column, Entries, Mark, Parameter, operation
 from fabula.operations.parameters import OtherCollection
 from fabula.text.folding import fold_name
 
@@ -67,7 +69,7 @@ class QueryDescription:
         statement: Its Cypher, if that was requested.
     """
 
-    name: str
+    name: Annotated[str, Column(opens="cypher")]
     purpose: str
     parameters: tuple[QueryParameter, ...]
     no_rows: Annotated[str, Hidden]
@@ -96,8 +98,8 @@ class Queries:
 @operation(
     "/queries",
     group=GROUP,
+    title="Find",
     positional=["words"],
-    has_screen=False,
     examples=("queries", 'queries "turns" --statements --json'),
 )
 def queries(
@@ -172,14 +174,41 @@ def _cut(cell: Any) -> Any:
     return cell
 
 
+def _describe_query(values: Mapping[str, Any]) -> Sequence[str]:
+    """Return what the query that is named is for, and its Cypher."""
+    query = shipped_query(values["query"])
+    return query.purpose, query.statement
+
+
+def _list_fields(values: Mapping[str, Any]) -> Sequence[Parameter]:
+    """Return the parameters of the query that is named, with their defaults as text or JSON."""
+    fields = []
+    for each in shipped_query(values["query"]).parameters:
+        if each.name != COLLECTION:
+            marks: list[Any] = [Field(description=each.about)]
+            marks += [Mark.NAMES_DOCUMENT] if each.names_document else []
+            default = each.default if isinstance(each.default, str) else json.dumps(each.default)
+            # The end of all texts is a number that tells a reader nothing.
+            default = "" if each.default == NO_LIMIT else default
+            fields.append(Parameter(each.name, Annotated[str, *marks], default))
+    return fields
+
+
+def _read_values(values: Mapping[str, Any], typed: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the values of the query's parameters; an empty number stands for its default."""
+    query = shipped_query(values["query"])
+    texts = {each.name for each in query.parameters if isinstance(each.default, str)}
+    return query.read({name: text for name, text in typed.items() if text or name in texts})
+
+
 @operation(
     "/collections/{collection}/queries/{query}",
     group=GROUP,
     method="POST",
     positional=["query"],
+    title="Run",
     is_query=True,
     max_body_bytes=MAX_QUERY_BODY_BYTES,
-    has_screen=False,
     examples=("cypher library", "cypher cast"),
 )
 def cypher(
@@ -196,6 +225,7 @@ def cypher(
     parameters: Annotated[
         Mapping[str, Any],
         Field(max_length=50, description="values of its parameters; others have their defaults"),
+        Entries(_describe_query, _list_fields, _read_values),
     ] = {},
     max_rows: MaxRows = MAX_ROWS,
     seconds: Seconds = MAX_SECONDS,
@@ -229,7 +259,7 @@ def cypher(
     is_recorded=False,
     # It reads other collections, and what the service keeps: a text could ask for that.
     is_for_trusted=True,
-    has_screen=False,
+    title="Your own Cypher",
     command="cypher statement",
     has_command=False,
 )

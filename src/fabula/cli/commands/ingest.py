@@ -105,13 +105,4 @@ def command(
             echo(f"No file or title fits {len(unused)} rows of --meta-csv: {names}.", err=True)
         return outcomes
 
-    # Standard input can be read only once, an address is not fetched twice, and the settings of a
-    # published baseline are fixed.
-    is_local = not any(path == "-" or "://" in path for path in paths)
-    run_build(
-        settings,
-        ingest,
-        flags,
-        nothing="No files found",
-        can_compare=is_local and settings.preset in ("fabula", "published"),
-    )
+    run_build(settings, ingest, flags)

@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -18,7 +15,6 @@ from fabula.cli.shared.opening import choose_collection, open_app
 from fabula.cli.shared.options import ASKING, GRAPH, settings_flags, until_flag, where_flag
 from fabula.cli.shared.screen import echo, notice_offline, print_json
 from fabula.config.settings import Settings
-from fabula.errors import NotFound, SettingsError
 from fabula.graph.hits import describe_place
 from fabula.models import NO_ANSWER
 from fabula.text.names import EVERYTHING
@@ -31,7 +27,6 @@ if TYPE_CHECKING:
     from fabula.graph.trace import Trace
     from fabula.library import App
     from fabula.library.collection import Collection
-    from fabula.models.usage import Usage
     from fabula.operations.asking import BegunAnswer
 
 ASPECTS = "plot, character, setting, point of view, style, theme, irony and symbol"
@@ -81,9 +76,7 @@ MAX_QUOTED = 300
 )
 @click.option("--show-context", is_flag=True, help="show the passages that the model was given")
 @click.option("--explain", is_flag=True, help="show how passages were found, step by step")
-@click.option(
-    "--dry-run", is_flag=True, help="only show the expected calls and cost, also of other modes"
-)
+@click.option("--dry-run", is_flag=True, help="only show the expected calls and cost")
 @click.option("--json", "as_json", is_flag=True, help="print JSON, as docs/answers.md describes it")
 @click.option("--markdown", "as_markdown", is_flag=True, help="print Markdown with footnotes")
 @settings_flags(*GRAPH, *ASKING)
@@ -225,31 +218,18 @@ def _notice_place(query: Query, collection: Collection) -> None:
 def _show_expected(
     query: Query, collection: Collection, settings: Settings, *, as_json: bool
 ) -> None:
-    """Print what a question would ask of models, in its mode and in each whose graph is there."""
-    from fabula.ask.modes import modes
+    """Print what a question would ask of models."""
+    from fabula.operations.asking import estimate_query
 
-    steps = collection.expect_query(query)
-    by_mode: dict[str, Mapping[str, Usage]] = {}
-    for name in modes():
-        if name != query.mode and not settings.offline:
-            # A mode has no estimate if its graph is not built, or if the filters or options of
-            # the question do not fit it.
-            with suppress(NotFound, SettingsError):
-                by_mode[name] = collection.expect_query(replace(query, mode=name))
-    if not as_json:
+    expected = estimate_query(collection, query)
+    if as_json:
+        from fabula.operations.shown_answer import to_json
+
+        print_json(to_json(expected))
+    else:
         from fabula.cli.shared.estimate import show_question_estimate
 
-        show_question_estimate(steps, by_mode, settings)
-        return
-    estimate = {
-        name: {
-            "usage": {step: usage.row for step, usage in usages.items()},
-            "money": settings.cost(usages).money,
-            "unpriced": list(settings.cost(usages).unpriced),
-        }
-        for name, usages in {query.mode: steps, **by_mode}.items()
-    }
-    print_json({"question": query.question, "mode": query.mode, "estimate": estimate})
+        show_question_estimate(expected.usage, settings)
 
 
 def print_answer(

@@ -171,7 +171,6 @@ def run_build(
     *,
     opener: Opener = open_collection,
     nothing: str = "No files found",
-    can_compare: bool = False,
 ) -> None:
     """Build graphs as flags say, and show that; or show what it would ask of models.
 
@@ -181,10 +180,9 @@ def run_build(
         flags: How.
         opener: Opens the collection.
         nothing: The summary of a run that had nothing to do.
-        can_compare: Whether an estimate may show what a cheaper preset would need.
     """
     if flags.dry_run:
-        _estimate(settings, build, flags, opener, can_compare=can_compare)
+        _estimate(settings, build, flags, opener)
         return
     with flags.open_cluster() as cluster:
         options: BuildOptions = {
@@ -226,31 +224,15 @@ def _show_build(settings: Settings, build: BuildFunction, opener: Opener) -> Seq
     return outcomes
 
 
-def _estimate(
-    settings: Settings,
-    build: BuildFunction,
-    flags: BuildFlags,
-    opener: Opener,
-    *,
-    can_compare: bool,
-) -> None:
-    from fabula.cli.shared.estimate import ECONOMY, show_estimate
-    from fabula.library.collection import Collection
+def _estimate(settings: Settings, build: BuildFunction, flags: BuildFlags, opener: Opener) -> None:
+    from fabula.cli.shared.estimate import show_estimate
 
     with opener(settings) as collection:
         expected = build(collection, dry=True)
         if flags.as_json:
             _print_json(expected)
-            return
-
-        def expect_economy() -> Sequence[Outcome]:
-            economy = settings.with_preset(ECONOMY)
-            models = collection.models.view(settings=economy)
-            cheaper = Collection(collection.app, collection.name, models, settings=economy)
-            return build(cheaper, dry=True)
-
-        economy = expect_economy if can_compare else None
-        show_estimate(expected, settings, economy, by_batches=bool(flags.batch))
+        else:
+            show_estimate(expected, settings, by_batches=bool(flags.batch))
 
 
 def _print_json(outcomes: Sequence[Outcome]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -19,8 +19,6 @@ from fabula.text.nouns import count_noun
 if TYPE_CHECKING:
     from fabula.build.outcome import Outcome
 
-ECONOMY = "economy"
-"""The preset that needs the fewest tokens."""
 WOULD = {
     "added": "to be added",
     "replaced": "to be replaced",
@@ -32,7 +30,6 @@ WOULD = {
 def show_estimate(
     outcomes: Sequence[Outcome],
     settings: Settings,
-    expect_economy: Callable[[], Sequence[Outcome]] | None = None,
     *,
     by_batches: bool = False,
 ) -> None:
@@ -41,7 +38,6 @@ def show_estimate(
     Args:
         outcomes: What a dry run expects.
         settings: The settings of the run, for models and prices.
-        expect_economy: What the preset ECONOMY would do, which is shown if it needs fewer tokens.
         by_batches: Whether the run asks models by batches, whose price is shown as well.
     """
     for outcome in outcomes:
@@ -63,35 +59,16 @@ def show_estimate(
         echo("No model would be asked anything.")
     if steps and by_batches:
         _show_batches(steps, settings)
-    if steps and expect_economy:
-        economy = sum_usage(outcome.steps for outcome in expect_economy())
-        _show_economy(steps, economy, settings)
     if any(outcome.error for outcome in outcomes):
         raise click.exceptions.Exit(1)
 
 
-def show_question_estimate(
-    steps: Mapping[str, Usage], by_mode: Mapping[str, Mapping[str, Usage]], settings: Settings
-) -> None:
-    """Print what a question would ask of models, by step, and what it would in each other mode.
-
-    Args:
-        steps: The usage of each step in the mode of the question.
-        by_mode: The usage of each step in other modes, by their names.
-        settings: The settings of the question, for models and prices.
-    """
+def show_question_estimate(steps: Mapping[str, Usage], settings: Settings) -> None:
+    """Print what a question would ask of models, by step; settings tell of models and prices."""
     if steps:
         _show_steps(steps, settings)
     else:
         echo("No model would be asked anything.")
-    totals = {name: sum(usages.values(), Usage()) for name, usages in by_mode.items()}
-    if not any(total.calls or total.saved for total in totals.values()):
-        return
-    echo("\nIn other modes:")
-    table = _table("mode", "calls", "saved", "prompt tokens", "completion tokens", "USD")
-    for name, usages in by_mode.items():
-        table.add_row(name, *_counts(totals[name]), _cost(usages, settings))
-    print_table(table)
 
 
 def _show_steps(steps: Mapping[str, Usage], settings: Settings) -> None:
@@ -119,27 +96,11 @@ def _show_batches(steps: Mapping[str, Usage], settings: Settings) -> None:
     )
 
 
-def _show_economy(
-    steps: Mapping[str, Usage], economy: Mapping[str, Usage], settings: Settings
-) -> None:
-    presets = {"as above": steps, f"--preset {ECONOMY}": economy}
-    totals = {name: sum(usages.values(), Usage()) for name, usages in presets.items()}
-    tokens = [total.prompt_tokens + total.completion_tokens for total in totals.values()]
-    if tokens[1] >= tokens[0]:
-        return
-    echo("\nCheaper, with fewer, larger clusters and calls that ask for more at once:")
-    table = _table("", "calls", "saved", "prompt tokens", "completion tokens", "USD")
-    for name, usages in presets.items():
-        table.add_row(name, *_counts(totals[name]), _cost(usages, settings))
-    print_table(table)
-
-
 def _table(*columns: str) -> Table:
     """Return a table with numbers, from the calls on, aligned to the right."""
     table = Table(show_edge=False)
     for name in columns:
-        is_text = name in ("", "step", "model", "mode")
-        table.add_column(name, justify="left" if is_text else "right", no_wrap=not name)
+        table.add_column(name, justify="left" if name in ("step", "model") else "right")
     return table
 
 

@@ -27,6 +27,13 @@ def below_root(path: str) -> str:
     return _ROOT.get() + path
 
 
+def local_path(to: str) -> str:
+    """Return the path to go to after something was done, or "/" for one outside this service."""
+    # Otherwise a link to a form could send people to another site once they have sent it.
+    is_path = to.startswith("/") and not to.startswith(("//", "/\\")) and to.isprintable()
+    return to if is_path else "/"
+
+
 def path_of(scope: Scope) -> str:
     """Return the path of a request as the routes of this service have it."""
     return str(scope["path"]).removeprefix(scope.get("root_path", ""))

@@ -8,11 +8,12 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
-from fabula.operations.annotations import GROUP as ANNOTATIONS
 from fabula.service.page import screens
 from fabula.service.page.rendering import Static, show
 from fabula.service.page.screens.operations import make_screens
 
+HIDDEN = ("Annotations", "Corrections", "Documents", "Collections")
+"""Screens of a collection that other screens lead to, and not the menu."""
 HEADINGS: Mapping[int, str] = {
     401: "You are not signed in",
     402: "Budget used up",
@@ -31,8 +32,8 @@ def add(service: FastAPI) -> None:
     """Add the screens and their static files to a service."""
     service.state.error_page = error_page
     made = make_screens()
-    others = [screen for screen in made if screen.name != ANNOTATIONS]
-    service.state.menu = ((*screens.READING, *others, screens.NOTES), screens.RUNNING)
+    others = [screen for screen in made if screen.name not in HIDDEN]
+    service.state.menu = ((*screens.READING, *others), screens.RUNNING)
     service.mount("/static", Static(), name="static")
     added = [screen.router for screen in made if screen.router is not None]
     for router in (*screens.ROUTERS, *added):

@@ -21,13 +21,15 @@ def show_cost(
     caller: Caller,
     collection: Collection,
     expected: Estimate,
+    *,
+    takes_batches: bool,
     **values: Any,
 ) -> Response:
     """Show what a job is expected to ask of models and cost, with the form that begins it.
 
-    `values` are the further ones of the template, which lists them.
+    `takes_batches` says whether a chat model is asked, which can be done by batches. `values` are
+    the further ones of the template, which lists them.
     """
-    asks_chat_model = values["work"] != "reembed"
     values |= {
         "collection": collection.name,
         "once": uuid.uuid4().hex,
@@ -37,8 +39,8 @@ def show_cost(
         "unpriced": expected.unpriced,
         "left": state.ledger.tokens_left(caller),
         "batch_cost": cost_by_batches(collection, expected)
-        if asks_chat_model and expected.calls
+        if takes_batches and expected.calls
         else None,
-        "is_offline": asks_chat_model and collection.settings.offline,
+        "is_offline": takes_batches and collection.settings.offline,
     }
     return show(request, "cost.html", values)

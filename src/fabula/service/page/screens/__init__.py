@@ -15,7 +15,6 @@ from fabula.service.page.screens import (
     managing,
     notes,
     pictures,
-    queries,
     reading,
     signin,
 )
@@ -25,12 +24,9 @@ READING: tuple[Screen, ...] = (
     Screen("Ask", "/c/{collection}/ask", needs_books=True),
 )
 """The first of the menu, before those that are made from operations."""
-NOTES = Screen("Notes", "/c/{collection}/notes", needs_books=True, for_members=True)
-"""After these; it leads to Annotations."""
 RUNNING: tuple[Screen, ...] = (
     Screen("Add", "/c/{collection}/add", role="write"),
     Screen("Jobs", "/jobs"),
-    Screen("Queries", "/queries?collection={collection}", needs_books=True),
     Screen("Settings", "/admin"),
 )
 """The second part of the menu."""
@@ -45,6 +41,5 @@ ROUTERS: tuple[APIRouter, ...] = (
     managing.router,
     adding.router,
     jobs.router,
-    queries.router,
     admin.router,
 )

@@ -19,7 +19,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from fabula.config.settings import OFFLINE
-from fabula.errors import LoadError, SpaceError
+from fabula.errors import SpaceError
 from fabula.graph.installed import graphs as installed_graphs
 from fabula.jobs.estimates import Estimate
 from fabula.jobs.idempotency import Idempotency
@@ -36,7 +36,7 @@ from fabula.jobs.uploads import Upload, label
 from fabula.library.collection import Collection
 from fabula.load import SUFFIXES, readable_suffixes
 from fabula.load.left_out import describe as describe_left_out
-from fabula.models.usage import Usage, sum_usage
+from fabula.models.usage import Usage
 from fabula.operations.choices import lacks_model, title_of
 from fabula.service.core.errors import Problem, status_of
 from fabula.service.http.addresses import address
@@ -54,9 +54,6 @@ router = APIRouter()
 BATCH_NAME = "list of files"
 MAX_DETAILED = 200
 """Documents of an estimate whose language and chapters are shown."""
-MAX_BYTES_PER_GRAPH = 4_000_000
-"""Bytes of files up to which each graph is also estimated alone; the documents are kept in memory
-for that."""
 MAX_PASTED_CHARACTERS = 20_000
 """Characters of a pasted text, because form fields are short; a longer text is sent as a file."""
 
@@ -87,26 +84,12 @@ class BatchReader:
 
     state: ServiceState
     collection: str
-    keeps_documents: bool
-    """Whether documents stay in memory, so that each is read once for several estimates."""
     facts: dict[str, tuple[str, str, str, int]] = field(default_factory=dict)
     """Title, author, language and number of chapters, by the source."""
-    _documents: dict[str, Document | LoadError] = field(default_factory=dict)
 
     def __call__(self, item: Item) -> Document:
         """Return the document of an item. Raises LoadError."""
-        document = self._documents.get(item.source) or self._read(item)
-        if self.keeps_documents:
-            self._documents[item.source] = document
-        if isinstance(document, LoadError):
-            raise document
-        return document
-
-    def _read(self, item: Item) -> Document | LoadError:
-        try:
-            document = read_document(self.state.uploads, self.collection, item)
-        except LoadError as error:
-            return error
+        document = read_document(self.state.uploads, self.collection, item)
         self.facts[item.source] = (
             document.title,
             document.author,
@@ -164,17 +147,25 @@ def add(
     usual = collection.settings.graphs
     names = graphs or [name for name in usual if not lacks_model(collection, name)]
     choice = IngestOptions(tuple(names))
-    paths = {state.uploads.path(item.upload) for item in items}
-    size = sum(path.stat().st_size for path in paths)
-    reader = BatchReader(state, collection.name, keeps_documents=size <= MAX_BYTES_PER_GRAPH)
+    reader = BatchReader(state, collection.name)
     try:
         with state.large_task_limit.hold(caller.id, "an estimate"):
             total = estimate(state.uploads, collection, items, choice, reader)
-            rows = _graph_rows(state, collection, items, names, reader)
     except SpaceError as error:
         # Whoever has no shell needs a way on: the screen that embeds the collection again.
         values["reason"] = error.message
         return show(request, "add.html", values, status_of(error))
+    rows: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "title": title_of(name),
+            "about": graph.about,
+            "on": name in names,
+            "needs": graph.rests_on,
+        }
+        for name, graph in installed_graphs().items()
+        if graph.build and not lacks_model(collection, name)
+    ]
     count = sum(book.status not in ("failed", "skipped") for book in total.items)
     estimated = ",".join(row["name"] for row in rows if row["on"])
     return show_cost(
@@ -183,7 +174,7 @@ def add(
         caller,
         collection,
         total,
-        work="add",
+        takes_batches=True,
         action=address("c", collection.name, "add", "begin"),
         back=address("c", collection.name, "add"),
         hidden={"batch": batch, "estimated": estimated},
@@ -344,31 +335,3 @@ def may_cost(collection: Collection) -> bool:
     settings = collection.settings
     is_offline = settings.offline or settings.embedding_model == OFFLINE
     return not (is_offline and not settings.embeds_by_endpoint)
-
-
-def _graph_rows(
-    state: ServiceState,
-    collection: Collection,
-    items: list[Item],
-    chosen: list[str],
-    reader: BatchReader,
-) -> list[dict[str, Any]]:
-    """Return the graphs that a document can have; for a small batch with the cost of each alone."""
-    rows = []
-    for name, graph in installed_graphs().items():
-        if not (graph.build and not lacks_model(collection, name)):
-            continue
-        row: dict[str, Any] = {
-            "name": name,
-            "title": title_of(name),
-            "about": graph.about,
-            "on": name in chosen,
-            "needs": graph.rests_on,
-        }
-        if reader.keeps_documents and may_cost(collection):
-            alone = estimate(state.uploads, collection, items, IngestOptions((name,)), reader)
-            usage = sum_usage([alone.usage]).values()
-            row["calls"] = sum(model.calls for model in usage)
-            row["money"], row["unpriced"] = alone.money, alone.unpriced
-        rows.append(row)
-    return rows

@@ -1,32 +1,22 @@
-"""An entity of a book, and forms to correct who it is; a correction starts the job that follows."""
+"""An entity of a book, with forms to correct who it is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from fastapi import APIRouter, Form, Path, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
 
-from fabula.errors import FabulaError
 from fabula.graph.entries import Entry
 from fabula.library.collection import Collection
-from fabula.operations.corrections import Corrected, find_corrections
 from fabula.operations.entities import Entity, EntityCard
 from fabula.operations.entities import entities as list_entities
 from fabula.operations.entities import entity as find_entity
 from fabula.operations.kit import find_operation, operation_entries
-from fabula.service.core.errors import Problem, status_of
 from fabula.service.core.views import document_of
 from fabula.service.http.addresses import address
-from fabula.service.http.dependencies import (
-    Caller,
-    FilledCollection,
-    ReadDocument,
-    Reader,
-    State,
-    Writer,
-)
+from fabula.service.http.dependencies import Caller, ReadDocument, Reader
 from fabula.service.http.route_rules import declare
 from fabula.service.page.reached import describe_reached
 from fabula.service.page.rendering import show
@@ -40,9 +30,6 @@ MAX_QUOTATIONS = 5
 """Of what a person says, with a link to all."""
 CURVE_WIDTH, CURVE_HEIGHT = 600, 60
 MIN_BAR = 2.0
-Line = Annotated[str, Form(max_length=500)]
-Scope = Annotated[Literal["document", "collection"], Form()]
-Number = Annotated[int, Path(ge=1, le=10**9)]
 
 
 @router.get("/c/{collection}/d/{document}/entities/{entity}")
@@ -58,92 +45,6 @@ def show_entity(
     entry = document_of(collection, document)
     values = _entity_values(collection, entry, entity, caller)
     return show(request, "entity.html", values)
-
-
-@router.post("/c/{collection}/d/{document}/entities/{entity}/correct")
-def correct(
-    request: Request,
-    state: State,
-    collection: FilledCollection,
-    document: str,
-    caller: Writer,
-    entity: str,
-    kind: Annotated[Literal["rename", "merge", "split"], Form()],
-    scope: Scope = "document",
-    name: Line = "",
-    names: Annotated[list[Line], Form(max_length=50)] = [],  # noqa: B006
-    until: Line = "",
-) -> Response:
-    """Keep a correction, and lead to the job that follows it.
-
-    If it makes no sense, the form is shown again with the reason.
-    """
-    entry = document_of(collection, document)
-    card = _find_card(collection, entry, entity)
-    given = [line for line in (name.strip(), *names) if line]
-    try:
-        if not given:
-            raise Problem("Enter a name, or choose one.")
-        corrected = state.run_operation(
-            caller,
-            find_operation("correct"),
-            collection,
-            {
-                "kind": kind,
-                "names": [_name_for(collection, entry, card), *given],
-                "document": entry.id if scope == "document" else "",
-            },
-        )
-    except FabulaError as error:
-        status = status_of(error)
-        if status >= 500:
-            raise
-        read = collection.as_read(entry.id, until)
-        values = _entity_values(read, entry, entity, caller)
-        values |= {"failed": kind, "reason": error.message, "entered": name}
-        return show(request, "entity.html", values, status)
-    return _lead_to_job(corrected, address("c", collection.name, "d", entry.id, "entities", entity))
-
-
-@router.post("/c/{collection}/d/{document}/entities/decisions/{number}/undo")
-def undo(
-    state: State, collection: FilledCollection, document: str, caller: Writer, number: Number
-) -> Response:
-    """Undo a correction, and lead to the job that follows that."""
-    entry = document_of(collection, document)
-    undone = _undo(state, caller, collection, number)
-    return _lead_to_job(undone, address("c", collection.name, "d", entry.id, "entities"))
-
-
-@router.get("/c/{collection}/corrections")
-def list_corrections(request: Request, collection: FilledCollection, caller: Reader) -> Response:
-    """Show all corrections of a collection, the newest first, also those that were undone."""
-    values = {
-        "collection": collection.name,
-        "corrections": find_corrections(collection, undone=True)[::-1],
-        "may_write": caller.may("write"),
-    }
-    return show(request, "all_corrections.html", values)
-
-
-@router.post("/c/{collection}/corrections/{number}/undo")
-def undo_in_collection(
-    state: State, collection: FilledCollection, caller: Writer, number: Number
-) -> Response:
-    """Undo a correction from the list of all, and lead to the job that follows that."""
-    undone = _undo(state, caller, collection, number)
-    return _lead_to_job(undone, address("c", collection.name, "corrections"))
-
-
-def _undo(state: State, caller: Caller, collection: Collection, number: int) -> Corrected:
-    undone: Corrected = state.run_operation(
-        caller, find_operation("undo-correction"), collection, {"number": number}
-    )
-    return undone
-
-
-def _lead_to_job(corrected: Corrected, otherwise: str) -> Response:
-    return RedirectResponse(address("jobs", corrected.job) if corrected.job else otherwise, 303)
 
 
 def _find_card(collection: Collection, entry: Entry, id: str, most: int = 1) -> EntityCard:
@@ -194,6 +95,7 @@ def _entity_values(collection: Collection, entry: Entry, id: str, caller: Caller
         "document": entry,
         "entity": card,
         "forms": [{"name": name, "count": count, "why": why} for name, count, why in forms],
+        "called": _name_for(collection, entry, card),
         "others": [other.name for other in _cast(collection, entry) if other.id != card.id],
         "corrections": [] if caller.is_visitor else card.corrections,
         "may_write": caller.may("write"),

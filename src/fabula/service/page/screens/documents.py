@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
@@ -41,14 +41,13 @@ def list_documents(
     language: Annotated[str, Query(max_length=100)] = "",
     order: Order = "title",
     page: Annotated[int, Query(ge=1, le=100_000)] = 1,
-    look: Literal["cards", "table"] = "cards",
     done: Annotated[str, Query(max_length=20)] = "",
 ) -> Response:
     """Show the documents of a collection, filtered, sorted and paged."""
     begin = (page - 1) * PAGE_SIZE
     entries, counts = find_documents(collection, words, language, order, begin, PAGE_SIZE)
     matching = sum(fitting for name, (_, fitting) in counts.items() if language in ("", name))
-    state = {"words": words, "language": language, "order": order, "look": look}
+    state = {"words": words, "language": language, "order": order}
     values = {
         "collection": collection.name,
         "books": _books(collection, entries),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import Response
 
 from fabula.jobs.job import START, STATES, Item, Job, JobState
 from fabula.load.left_out import describe as describe_left_out
@@ -24,8 +24,7 @@ from fabula.models.progress import (
 )
 from fabula.models.usage import sum_usage
 from fabula.operations import jobs as operations
-from fabula.service.http.addresses import address
-from fabula.service.http.dependencies import Caller, Reader, State, Writer
+from fabula.service.http.dependencies import Caller, Reader, State
 from fabula.service.page.rendering import show, show_part
 from fabula.service.state import ServiceState
 from fabula.text.names import source_name
@@ -77,11 +76,6 @@ STEP_WORDS: Mapping[str, str] = {
 """What the page calls steps of jobs, beside those that a graph names itself."""
 STATE_ORDER = ("running", "failed", "queued")
 """States of items in the order of the list; the others follow."""
-CHANGES = {
-    "cancel": operations.cancel_job,
-    "retry": operations.retry_job,
-    "resume": operations.resume_job,
-}
 MINUTE_SECONDS, HOUR_SECONDS = 60, 3600
 
 
@@ -119,15 +113,6 @@ def show_job_part(service_state: State, caller: Reader, id: str) -> Response:
     """Render the part of a job's screen that changes, which its script puts in."""
     job = operations.show_job(service_state.asker(caller), id)
     return show_part("job_part.html", _lay_out(service_state, job, caller))
-
-
-@router.post("/jobs/{id}/{what}")
-def change_job(
-    service_state: State, caller: Writer, id: str, what: Literal["cancel", "retry", "resume"]
-) -> Response:
-    """Cancel a job, run its failed or cancelled items again, or let a paused one go on."""
-    CHANGES[what](service_state.asker(caller), id)
-    return RedirectResponse(address("jobs", id), 303)
 
 
 def _lay_out(service_state: ServiceState, job: Job, caller: Caller) -> dict[str, Any]:

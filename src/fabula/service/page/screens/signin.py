@@ -11,7 +11,7 @@ from fabula.errors import NotFound
 from fabula.service.core.errors import Unauthorized, Unavailable
 from fabula.service.core.openid_grants import NoGrant
 from fabula.service.core.sessions import COOKIE
-from fabula.service.http.addresses import address
+from fabula.service.http.addresses import address, local_path
 from fabula.service.http.admission import address_of
 from fabula.service.http.cookies import set_session_cookie
 from fabula.service.http.dependencies import State, state_of
@@ -58,7 +58,7 @@ def show_form(
     left: Annotated[bool, Query(description="the person has just signed out")] = False,
 ) -> Response:
     """Show the form for a key, and the way to sign in at the OpenID provider if there is one."""
-    values = {"to": _local_path(to), "error": ""} | _provider_values(request)
+    values = {"to": local_path(to), "error": ""} | _provider_values(request)
     login = _login_of(request)
     if left and login:
         values["sign_out_there"] = login.sign_out_address(f"{_base_of(request)}/signin")
@@ -70,7 +70,7 @@ def begin_openid(request: Request, to: str = "/") -> Response:
     """Lead to the form of the OpenID provider."""
     login = _login_or_refuse(request)
     # The cookie has the path, and browsers drop a cookie of more than 4 kB.
-    path = _local_path(to) if len(to) <= MAX_PATH_CHARACTERS else "/"
+    path = local_path(to) if len(to) <= MAX_PATH_CHARACTERS else "/"
     try:
         place, cookie = login.begin(f"{_base_of(request)}{CALLBACK}", path)
     except Unavailable as error:
@@ -106,7 +106,7 @@ def finish_openid(request: Request, state: State) -> Response:
         return _refuse_openid(request, str(error), 403)
     except Unavailable as error:
         return _refuse_openid(request, error.message, error.status)
-    response = RedirectResponse(_local_path(to), 303)
+    response = RedirectResponse(local_path(to), 303)
     set_session_cookie(response, cookie, request, state, state.serving.oidc_hours)
     response.delete_cookie(LOGIN_COOKIE, path=address("signin"))
     return response
@@ -124,9 +124,9 @@ def sign_in(
     if cookie is None:
         state.guess_limit.take(address_of(request))
         error = "That key is not valid: it is unknown, revoked or expired."
-        values = {"to": _local_path(to), "error": error} | _provider_values(request)
+        values = {"to": local_path(to), "error": error} | _provider_values(request)
         return show(request, "signin.html", values, 401)
-    response = RedirectResponse(_local_path(to), 303)
+    response = RedirectResponse(local_path(to), 303)
     set_session_cookie(response, cookie, request, state)
     return response
 
@@ -171,10 +171,3 @@ def _refuse_openid(request: Request, reason: str, status: int, to: str = "/") ->
 def _base_of(request: Request) -> str:
     """Return the address of this service as people type it, without a slash at its end."""
     return (state_of(request).serving.url or str(request.base_url)).rstrip("/")
-
-
-def _local_path(to: str) -> str:
-    """Return the path to go to after signing in, or "/" for an address outside this service."""
-    # Otherwise a link to the form could send people to another site after they have signed in.
-    is_path = to.startswith("/") and not to.startswith(("//", "/\\")) and to.isprintable()
-    return to if is_path else "/"

@@ -454,8 +454,11 @@ function offer() {
   linkSelected.href = `${desk.dataset.read}?chars=${start}-${end}#lit`;
   const noteSelected = bar.querySelector("#note-selected");
   if (noteSelected) {
-    noteSelected.href = `${desk.dataset.read}/notes/new?chars=${start}-${end}`;
-    bar.querySelector("#highlight-at").value = `${start}-${end}`;
+    const address = new URL(noteSelected.href);
+    address.searchParams.set("at", `${start}-${end}`);
+    address.searchParams.set("to", `${desk.dataset.read}?chars=${start}-${end}#lit`);
+    noteSelected.href = address;
+    for (const name of ["at", "to"]) bar.querySelector(`#highlight-${name}`).value = address.searchParams.get(name);
   }
   const box = range.getBoundingClientRect();
   bar.hidden = false;
