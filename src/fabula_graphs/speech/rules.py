@@ -761,6 +761,9 @@ class SpeakerRules:
             if meant is None:
                 return
             name, key, lead = meant.name, meant.key, meant.lead
+            # "The girl" does not say which one, and hardly anybody answers himself.
+            if ":" in key or key == self._key_before(turns, place):
+                lead = 0
         if key in {called for called, _ in self._calls.get(row, ())}:
             return
         small = self._tokens[verb].small if verb < len(self._tokens) else ""
@@ -922,6 +925,11 @@ class SpeakerRules:
 
     def _key(self, turn: _Turn) -> str:
         return next((self._keys[row] for row in turn.rows if row in self._keys), "")
+
+    def _key_before(self, turns: Sequence[_Turn], place: int) -> str:
+        """Who speaks in the turn before one of the same dialogue."""
+        is_first = not place or turns[place].gap > MAX_WORDS_BETWEEN
+        return "" if is_first else self._key(turns[place - 1])
 
     def _name_turn(self, turn: _Turn, source: int, rule: str) -> None:
         """Give a turn the speaker of another quotation."""
