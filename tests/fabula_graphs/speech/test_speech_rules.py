@@ -74,6 +74,20 @@ def test_a_pronoun_means_the_nearest_person_of_its_sex() -> None:
     assert speakers(text) == ["Mrs. Bennet", "Tom"]
 
 
+@for_each(
+    ("text", "is_doubtful"),
+    [
+        ("Tom met Meg at the gate.\n\n“Come in,” he said.", False),
+        ("The boy met Meg at the gate.\n\n“Come in,” he said.", True),
+        ("“Is it dark?” asked Tom.\n\n“Come in,” he said.", True),
+    ],
+)
+def test_a_pronoun_that_leads_to_a_noun_or_to_who_just_spoke_is_doubtful(
+    text: str, is_doubtful: bool
+) -> None:
+    assert spoken(text)[-1].is_doubtful == is_doubtful
+
+
 def test_the_ending_of_a_verb_tells_a_woman_from_a_man() -> None:
     text = "Anna spotkała Jana.\n\n— Dzień dobry — powiedziała.\n\n— Witam — powiedział."
     assert speakers(text, "pl", {"Anna": 3, "Jana": 3}) == ["Anna", "Jana"]
