@@ -64,7 +64,7 @@ def count_graph(it: Served) -> Any:
     """What any change of the graph would change."""
     return cypher(
         it.state.app.connect(),
-        "MATCH (n:!Lock&!ServiceQueue) OPTIONAL MATCH (n)-[r]->() "
+        "MATCH (n:!Lock&!ServiceQueue&!ServiceLedger) OPTIONAL MATCH (n)-[r]->() "
         "RETURN count(DISTINCT n) AS nodes, count(r) AS edges, sum(size(keys(n))) AS properties, "
         "sum(size(labels(n))) AS labels, "
         "sum(size(coalesce(n.text, ''))) AS text",

@@ -45,7 +45,11 @@ def archive(file: Path) -> None:
             store.nearest(vector(0), 3, Filters("default"), MODEL)
             check(store, graphs().values())
         server.stop()
-        [record] = Path(folder).glob(f"*{pid}.recorded")
+        record = next(Path(folder).glob(f"*{pid}.recorded"), None)
+        if not record:
+            # On a busy machine a server can be killed before it has stopped by itself.
+            sys.stderr.write("Neo4j ended before it had written its classes: none are kept.\n")
+            return
         del os.environ["JDK_JAVA_OPTIONS"]
         # Linked are only classes that are kept with their objects, which this collector can write.
         # The size of its heap says how addresses are kept; that of the machine must not.

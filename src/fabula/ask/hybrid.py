@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from fabula.ask.fusion import fuse_by_ranks, fuse_by_scores
-from fabula.ask.query import ANY_LEVEL
 from fabula.graph.hits import Filters, Hit
 
 if TYPE_CHECKING:
@@ -48,8 +47,7 @@ class Options(BaseModel):
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     """Return the `k` passages that do best in both rankings, found in one round trip."""
-    levels = filters.lowest, filters.highest
-    if tools.models.offline and not (filters.kinds or filters.aspects or levels != ANY_LEVEL):
+    if tools.models.offline and filters == filters.open:
         filters = replace(filters, kinds=("chunk",))
     depth = max(MIN_DEPTH, tools.k)
     vector = tools.embed(question)
