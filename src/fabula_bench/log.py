@@ -20,8 +20,6 @@ from fabula_bench.model import Result
 RUN, RESULTS = "run.json", "results.jsonl"
 """The files of a run: its description, and its results."""
 LOCK = ".lock"
-PEER = "peer:"
-"""The prefix of systems whose results other programs add."""
 
 _RESULT = TypeAdapter(Result)
 
@@ -79,17 +77,13 @@ class Log:
             return [result for result in self.results if result.system == system]
 
     def sort(self, systems: Sequence[str], questions: Sequence[str]) -> None:
-        """Sort the lines by system and question; those of other systems come last.
-
-        Threads finish in a different order each time.
-        """
+        """Sort the lines by system and question: threads finish in a different order each time."""
         first = {name: place for place, name in enumerate(systems)}
         then = {id: place for place, id in enumerate(questions)}
 
-        def place(result: Result) -> tuple[int, str, int, str]:
-            system_place = first.get(result.system, len(first))
-            name = "" if result.system in first else result.system
-            return system_place, name, then.get(result.question, len(then)), result.question
+        def place(result: Result) -> tuple[int, int, str]:
+            question = result.question
+            return first[result.system], then.get(question, len(then)), question
 
         with self._writing:
             self.results.sort(key=place)

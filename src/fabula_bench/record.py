@@ -15,7 +15,7 @@ from typing import Any
 from fabula.config.settings import SECRET
 from fabula.errors import FabulaError
 from fabula.models.usage import Usage, sum_usage
-from fabula_bench.log import PEER, RUN, Log, read_json, replace_file
+from fabula_bench.log import RUN, Log, read_json, replace_file
 from fabula_bench.model import DataSet
 from fabula_bench.plan import BenchRun, TestedSystem, models, version_info
 from fabula_bench.report.about import Data, Measure, Run, RunQuestion, Stage, SweepPoint, System
@@ -54,7 +54,7 @@ class RunRecord:
         self.bench, self.log, self.data, self.systems = bench, log, data, systems
         self._metrics, folder = metrics, bench.folder
         previous = read_json(folder / RUN) or {}
-        if not previous and any(not result.system.startswith(PEER) for result in log.results):
+        if not previous and log.results:
             raise FabulaError(
                 f"{folder} has results, but no {RUN} that says whose: name another folder with "
                 "--out."
@@ -64,9 +64,6 @@ class RunRecord:
             _refuse_foreign(folder, previous, self._identity, systems)
         self._started = previous.get("started") or now()
         self.finished: str | None = previous.get("finished")
-        self._peers = [
-            system for system in previous.get("systems", []) if system["name"].startswith(PEER)
-        ]
         self.versions = _versions()
         self.clock: dict[str, dict[str, float]] = previous.get("clock", {})
         self.graphs = {
@@ -143,7 +140,6 @@ class RunRecord:
             },
         }
         content = asdict(run) | details
-        content["systems"] = [*content["systems"], *self._peers]
         text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
         replace_file(self.bench.folder / RUN, f"{text}\n")
 

@@ -9,11 +9,6 @@ from typing import Any
 
 import pytest
 
-from fabula import Fabula, NotFound, StoreError
-from fabula.errors import FabulaError
-from fabula.operations.documents import show_document
-from stories import WINTER
-
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebook.ipynb"
 
 
@@ -47,38 +42,3 @@ def test_the_notebook_runs(graph_url: str, tmp_path: Path, monkeypatch: pytest.M
         assert told in html
     assert shown[7].startswith('<img alt="carol.svg: ')
     assert (tmp_path / "carol.svg").is_file()
-
-
-def test_documents_are_those_of_the_collection(graph_url: str) -> None:
-    with Fabula(collection="tales", graphs="") as tales:
-        other = tales.app.collection("other")
-        for name in ("One", "Two"):
-            tales.ingest_text(WINTER, source=name, title=name)
-        assert (len(tales.documents()), len(other.documents())) == (2, 0)
-        assert not other.documents()
-        [one, two] = tales.documents()
-        assert (one.title, two.title) == ("One", "Two")
-        shown = tales.documents()._repr_html_()
-        assert shown.count("<tr>") == 3
-        assert one.id in shown
-        with pytest.raises(TypeError, match="a str, its id, title or file, not by <Entry"):
-            tales.document(one)  # type: ignore[arg-type]
-        assert show_document(tales, "One") == show_document(tales, one.id)
-        assert tales.read("One", 1).lines == tales.read("One", "1").lines
-        tales.export("tales.graphml")
-        assert Path("tales.graphml").read_text(encoding="utf-8").startswith("<?xml")
-
-
-def test_cypher_gives_rows_and_only_reads(graph_url: str) -> None:
-    with Fabula(collection="tales", graphs="") as tales:
-        tales.ingest_text(WINTER, source="One")
-        counting = "MATCH (c:Chunk {collection: $collection}) WHERE c.index < $most RETURN count(*)"
-        assert tales.cypher(counting, most=2) == [{"count(*)": 2}]
-        assert tales.app.collection("other").cypher(counting, most=2) == [{"count(*)": 0}]
-        with pytest.raises(FabulaError, match="needs --param most"):
-            tales.cypher(counting)
-        with pytest.raises(NotFound, match=r"no query 'charaters'. Did you mean characters\?"):
-            tales.cypher("charaters")
-        with pytest.raises(StoreError, match="may only read"):
-            tales.cypher("MATCH (n) DETACH DELETE n")
-        assert len(tales.documents()) == 1

@@ -326,13 +326,6 @@ def test_a_run_without_a_result_makes_a_report(tmp_path: Path) -> None:
     assert "There are no scores yet." in text_of(tmp_path)
 
 
-def test_a_system_that_could_not_run_is_named_with_the_reason(tmp_path: Path) -> None:
-    skipped = System("peer:other", {}, {}, {}, skipped="It can't be installed here.")
-    write_report(recorded(tmp_path, replace(RUN, systems=(*RUN.systems, skipped)), RESULTS), PRICES)
-    assert "> peer:other was not run: It can't be installed here." in text_of(tmp_path)
-    assert "of 48 results" in text_of(tmp_path)
-
-
 def test_what_is_no_run_is_told_apart(tmp_path: Path) -> None:
     with pytest.raises(FabulaError, match="holds no run"):
         write_report(tmp_path, PRICES)

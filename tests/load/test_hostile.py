@@ -52,18 +52,6 @@ def chunked(text: str) -> Document:
     return document
 
 
-@pytest.mark.parametrize(("power", "kept"), [(1, True), (1.5, True), (2, False), (3, False)])
-def test_a_pace_is_told_from_one_that_is_not_kept(power: float, kept: bool) -> None:
-    seconds = 0.0
-
-    def work(size: int) -> None:
-        # Over in no time at first: that says nothing of larger sizes.
-        nonlocal seconds
-        seconds += 1e-6 * size**power
-
-    assert keeps_pace(work, 20, lambda: seconds) is kept
-
-
 def epub(path: Path, *, page: str = "", package: str = "", **entries: str) -> Path:
     """A book of one page; `package` takes the place of its description."""
     container = '<container><rootfile full-path="c.opf"/></container>'

@@ -172,7 +172,7 @@ def test_code_pages_of_dos_and_macintosh_and_of_asia_are_recognised(
         ("DOS 866", "cp866"),
         ("MacintoshRoman", "mac_roman"),
         ("x-mac-cyrillic", "mac_cyrillic"),
-        ("Macintosh", "mac_roman"),
+        ("Macintosh", "mac-roman"),
         ("ISO Latin-1", "cp1252"),
         ("ISO-8859-1", "cp1252"),
         ("Windows-1250", "cp1250"),

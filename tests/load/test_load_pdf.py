@@ -408,18 +408,6 @@ def test_pages_beyond_the_stated_labels_are_read() -> None:
     assert "One is" in words and "Two is" in words
 
 
-def test_columns_that_were_drawn_row_by_row_are_read_one_by_one() -> None:
-    words = " ".join([*PROSE] * 2).split()
-    narrow = [" ".join(words[n : n + 5]) for n in range(0, len(words), 5)]
-    half = len(narrow) // 2
-    page = [(72, 740, 12, "A heading that goes over both of the columns of this page, so it does.")]
-    for n in range(half):
-        page.append((72, 700 - 14 * n, 12, narrow[n]))
-        page.append((330, 700 - 14 * n, 12, narrow[half + n]))
-    text = " ".join(texts(opened(drawn([page]))))
-    assert text.endswith(" ".join(narrow[: 2 * half]))
-
-
 def test_names_beside_speeches_are_no_column() -> None:
     speeches = [f"I am here since {n}, and I shall not go away." for n in range(10)]
     page = []

@@ -151,7 +151,6 @@ def test_the_reading_above_a_word_is_left_out_and_counted() -> None:
         (r"\ansi{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset238 B;}}", r"\f0 \'e9\f1 \'b3", "éł"),
         (r"\mac", r"caf\'8e", "café"),
         (r"\pc", r"caf\'82", "café"),
-        (r"\ansi{\fonttbl{\f3\fcharset2 Symbol;}}", r"{\f3 abg}", "αβγ"),
         (r"\ansi\uc2", r"\u322\'b3\'b3x\uc0\u322 y", "łxły"),
         (r"\ansi", r"{\upr{ansi}{\*\ud{\u322?}}}", "ł"),
     ],

@@ -38,13 +38,3 @@ def test_a_case_that_fails_by_pytest_is_a_failure_and_a_family_without_cases_is_
         quiet()
     with pytest.raises(AssertionError, match="without cases"):
         for_each("name", [])
-
-
-def test_loops_within_loops_name_both() -> None:
-    @for_each("one", [1, 2])
-    @for_each("other", [1, 2])
-    def differ(one: int, other: int) -> None:
-        assert one + other < 4
-
-    with pytest.raises(AssertionError, match=r"1 of 2 cases fail:\none=2: 1 of 2 .*\nother=2: "):
-        differ()

@@ -14,7 +14,6 @@ import pytest
 
 from cases import for_each
 from fabula.jobs.callers import PERSON
-from fabula.operations.keys import audit
 from fabula.server import Address
 from offline import offline_app
 from quoted import CAROL, quote_many
@@ -206,35 +205,6 @@ def test_a_long_import_tells_how_far_it_is_is_cancelled_and_done_again(it: Serve
     # The graph that the job ends with is up to date.
     collection = it.state.app.collection("long")
     assert collection.stale(collection.document(document)) == {}
-
-
-@pytest.mark.journey
-def test_notes_are_added_searched_and_removed(it: Served, path: str) -> None:
-    writer, reader = it.client("write"), it.client("read")
-    new = {"quote": "Kurtz was ill", "body": "Is he?", "tag": "doubt"}
-    assert reader.post(f"{path}/notes", json=new).status_code == 403
-    reply = writer.post(f"{path}/notes", json=new)
-    assert reply.status_code == 201, reply.text
-    note = reply.json()
-    assert (note["kind"], TEXT[note["start"] : note["end"]]) == ("note", "Kurtz was ill")
-    assert writer.post(f"{path}/notes", json={"quote": "Marlow"}).status_code == 404
-    notes = f"{BASE}/collections/books/notes"
-    [found] = reader.get(notes, params={"words": "doubt"}).json()["rows"]
-    assert found == note
-    assert found["document"] in path
-    assert reader.get(notes, params={"words": "nothing"}).json()["total"] == 0
-    assert reader.get(notes, params={"until": "30"}).json()["total"] == 0
-    reader_removes = reader.delete(f"{path}/notes/{note['id']}")
-    assert reader_removes.status_code == 403
-    # Some digits name a note by chance.
-    assert writer.delete(f"{path}/notes/{note['id'][:2]}").status_code == 422
-    assert writer.patch(f"{path}/notes/{note['id']}", json={}).status_code == 400
-    removed = writer.delete(f"{path}/notes/{note['id']}")
-    assert (removed.status_code, removed.content) == (204, b"")
-    assert writer.delete(f"{path}/notes/{note['id']}").status_code == 404
-    assert reader.get(notes).json()["total"] == 0
-    acts = audit(it.asker, 2).rows
-    assert [act.what for act in acts] == ["notes remove", "notes add"]
 
 
 def test_formats_of_several_files_are_zips(it: Served, path: str) -> None:

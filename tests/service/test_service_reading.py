@@ -162,35 +162,6 @@ def test_a_document_is_drawn_and_its_page_is_kept_apart(client: httpx2.Client, w
     assert "build that graph first" in missing.json()["detail"]
 
 
-@pytest.mark.journey
-def test_queries_are_listed_and_put_to_one_collection(client: httpx2.Client) -> None:
-    listed = {one["name"]: one for one in client.get(f"{BASE}/queries").json()["rows"]}
-    assert len(listed) >= 39
-    assert all(
-        "collection" not in {one["name"] for one in query["parameters"]}
-        for query in listed.values()
-    )
-    told = client.post(f"{SHELF}/queries/library", json={}).json()
-    assert told["rows"]
-    assert "Winter" in str(told["rows"])
-    assert "Diary" not in str(told["rows"])
-    nowhere = {"aspect": "nowhere"}
-    empty = client.post(f"{SHELF}/queries/outline", json={"parameters": nowhere}).json()
-    assert (empty["rows"], empty["cut_by"]) == ([], None)
-    assert empty["why"].startswith("No rows: ")
-    for name, given, status in (
-        ("outline", {"collection": "diaries"}, 400),
-        ("outline", {"unheard": 1}, 400),
-        ("outline", {"limit": "many"}, 400),
-        ("outline", {"document": "A Diary"}, 404),
-        ("outlines", {}, 404),
-    ):
-        refused = client.post(f"{SHELF}/queries/{name}", json={"parameters": given})
-        assert refused.status_code == status, name
-    large = {"parameters": {"document": "x" * 2**20}}
-    assert client.post(f"{SHELF}/queries/outline", json=large).status_code == 413
-
-
 def test_an_admins_own_cypher_reads_and_is_bounded(
     client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

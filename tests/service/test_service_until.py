@@ -11,8 +11,6 @@ import httpx2
 import pytest
 
 from fabula.server import Address
-from fabula.service.http.dependencies import Caller
-from mcp_calls import called
 from offline import offline_app
 from served import Served, served
 from stories import CONVICT
@@ -63,24 +61,6 @@ def test_an_answer_and_a_search_stay_before_the_place(client: httpx2.Client) -> 
     assert long.status_code == 422
 
 
-def test_an_assistant_is_told_nothing_later(it: Served) -> None:
-    reader = Caller("ada", "Ada", "read", frozenset({"novels"}))
-    named: dict[str, Any] = {"collection": "novels", "document": "The Convict", **PLACE}
-    found = called(it, "search", reader, question=ASKED["question"], k=20, **named)
-    assert found["rows"]
-    assert "Provis" not in shown(found)
-    assert "Provis" not in shown(called(it, "ask", reader, question=ASKED["question"], **named))
-    outline = called(it, "outline", reader, **named)
-    assert "Provis" not in shown(outline)
-    read = called(it, "read", reader, **named)
-    assert read["text"].rstrip().endswith("because a prisoner had fled.")
-    passage = found["rows"][0]["id"]
-    around = called(
-        it, "neighbours", reader, collection="novels", passage=passage, direction="up", **PLACE
-    )
-    assert "Provis" not in shown(around)
-
-
 def test_a_chat_completion_takes_a_place(client: httpx2.Client) -> None:
     body: dict[str, Any] = {
         "model": "fabula/novels",
@@ -110,14 +90,6 @@ def test_the_page_asks_and_shows_the_margin_before_the_place(
     end = story.reading_place("Part One").end
     margin = client.get(f"/c/novels/d/{entry.id}/margin", params={"at": 0, "until": end}).text
     assert "Provis" not in margin
-
-
-def test_a_query_for_analysts_takes_a_place_by_name(client: httpx2.Client) -> None:
-    body = {"parameters": {"document": "The Convict", "until": "Part One"}}
-    reply = client.post(f"{BASE}/queries/cast", json=body)
-    assert reply.status_code == 200, reply.text
-    assert "Pip" in shown(reply.json())
-    assert "Provis" not in shown(reply.json())
 
 
 def test_the_text_its_passages_and_an_export_end_at_the_place(client: httpx2.Client) -> None:

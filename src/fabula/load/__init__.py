@@ -23,7 +23,6 @@ from fabula.load.files import (
     too_large,
     walk_files,
 )
-from fabula.load.includes import included_files
 from fabula.load.readers import READERS
 
 if TYPE_CHECKING:
@@ -64,8 +63,7 @@ class FoundFiles(NamedTuple):
 def find(paths: Iterable[Path]) -> FoundFiles:
     """Return the given files, and the files in the given folders in sorted order, none twice.
 
-    Hidden files and folders are skipped. A folder that is an unpacked EPUB counts as a file. Files
-    of a folder that another one there includes by XInclude are parts of that one.
+    Hidden files and folders are skipped. A folder that is an unpacked EPUB counts as a file.
 
     Raises:
         LoadError: A path does not exist.
@@ -76,17 +74,8 @@ def find(paths: Iterable[Path]) -> FoundFiles:
         if not is_folder(path) or is_epub_folder(path):
             files.setdefault(path)
             continue
-        parts: dict[Path, set[Path]] = {}
         for file in walk_files(path):
             (files if _is_readable(file) else others).setdefault(file)
-            if READERS.get(file.suffix.lower()) == "xml":
-                parts[file] = included_files(file)
-        included = {part for file_parts in parts.values() for part in file_parts}
-        for file, file_parts in parts.items():
-            # Of files that include each other, none is only a part.
-            for part in file_parts if file not in included else ():
-                files.pop(part, None)
-                others.pop(part, None)
     return FoundFiles(list(files), list(others))
 
 
@@ -134,10 +123,6 @@ def open_document(path: Path, collection: str, max_bytes: int) -> FileContent:
         return FileContent(data, ".epub", name, real_path(path), collection, max_bytes)
     suffix = format_of(name)
     data = read_file(path, name, max_bytes)
-    if READERS[suffix] == "xml":
-        from fabula.load import includes
-
-        data = includes.pack(path, data, max_bytes)
     return FileContent(data, suffix, name, real_path(path), collection, max_bytes)
 
 

@@ -8,7 +8,6 @@ explains them, and a colophon begins with `底本：`.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,21 +42,6 @@ _PICTURE_NOTE = re.compile(r"［＃[^［］]*(?:挿絵|図|写真|\.png|\.jpg)[^
 _INLINE_NOTE = re.compile(
     r"［＃(?:ここから)?割り注］(.{1,500}?)［＃(?:ここで)?割り注終わり］", re.DOTALL
 )
-_ACCENTED = re.compile(r"〔([^〔〕\n]{1,400})〕")
-_ACCENT = re.compile(r"(?:ae|AE|oe|OE|[A-Za-z])[`'^~:&,/_]|!@|\?@")
-_ACCENTS = {
-    "`": "\u0300",
-    "'": "\u0301",
-    "^": "\u0302",
-    "~": "\u0303",
-    ":": "\u0308",
-    ",": "\u0327",
-    "_": "\u0304",
-}
-_LIGATURES = {
-    "ae&": "æ", "AE&": "Æ", "oe&": "œ", "OE&": "Œ", "s&": "ß", "a&": "å", "A&": "Å", "o/": "ø",
-    "O/": "Ø", "d/": "đ", "l/": "ł", "L/": "Ł", "!@": "¡", "?@": "¿",
-}  # fmt: skip
 HEADING_MARK = "\ufdd0"
 """A non-character before a heading; a digit, its level, is between them."""
 
@@ -97,7 +81,6 @@ def strip_notation(text: str) -> AozoraText:
     left_out: Counter[str] = Counter()
     text, title, author = _split_frame(text, left_out)
     text = _RARE.sub(lambda match: _rare(match["note"]) or match[0], text)
-    text = _ACCENTED.sub(_compose, text)
     text = _INLINE_NOTE.sub(r"（\1）", text)
     text = _HEADING_RANGE.sub(lambda match: _mark_heading(match["text"], match["size"]), text)
     text = "\n".join(_mark_line(line) for line in text.split("\n"))
@@ -174,16 +157,3 @@ def _rare(note: str) -> str:
         return (b"\x8f" * (code["plane"] == "2") + encoded).decode("euc_jis_2004")
     except UnicodeDecodeError:
         return ""
-
-
-def _compose(match: re.Match[str]) -> str:
-    """European words with their accents: `〔fe^te〕` is 'fête'."""
-    text = _ACCENT.sub(lambda accent: _letter(accent[0]), match[1])
-    return text if text != match[1] else match[0]
-
-
-def _letter(text: str) -> str:
-    if text in _LIGATURES:
-        return _LIGATURES[text]
-    letter = unicodedata.normalize("NFC", text[0] + _ACCENTS.get(text[-1], text[-1]))
-    return letter if len(text) == 2 and len(letter) == 1 else text

@@ -8,12 +8,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from email import message_from_bytes, policy
-from functools import partial
 from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
-from fabula.load import html, rtf, text
 from fabula.load.archive import Archive
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import lines, one_line
@@ -33,14 +30,11 @@ from fabula.load.office import (
 from fabula.load.paratext import remove_library_text
 from fabula.load.references import CONTEXT_CHARACTERS, mark_raised
 from fabula.load.stanzas import EMPTY, join_stanzas
-from fabula.load.symbols import SYMBOL_LETTERS
 from fabula.load.titles import real_author, real_title
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 """The beginning of files of Word before 2007, and of documents with a password."""
 _METADATA_FILE = "docProps/core.xml"
-_MAX_INSERTED = 3
-"""How deep documents may be inserted into documents (altChunk)."""
 _PART = re.compile(
     r"(?:part|book|(?P<chapter>chapter|kapitel|chapitre|cap[íi]tulo|capitolo|rozdział|глава))"
     r"(?:[ _-]*(?:heading|name|number|titles?|titel|überschrift))?",
@@ -87,10 +81,6 @@ def read(data: bytes, source: str, limit: int) -> Draft:
     Raises:
         LoadError: It is broken, protected, or would unpack to more than `limit` bytes.
     """
-    return _read(data, source, limit, 0)
-
-
-def _read(data: bytes, source: str, limit: int, depth: int) -> Draft:
     if data.startswith(_OLD_OFFICE):
         raise LoadError(
             f"{source} is protected by a password, or an old Word document: save a copy as .docx "
@@ -99,7 +89,7 @@ def _read(data: bytes, source: str, limit: int, depth: int) -> Draft:
     archive = Archive(io.BytesIO(data), source, limit, "DOCX")
     archive.check()
     archive.refuse_entities()
-    package = _Package(archive, limit, depth)
+    package = _Package(archive)
     walk = package.walk()
     blocks = join_stanzas(remove_library_text(walk.blocks, package.left_out))
     core = package.optional(_METADATA_FILE)
@@ -130,10 +120,8 @@ class _Style:
 class _Package:
     """The parts of a DOCX file, and what is left out of them."""
 
-    def __init__(self, archive: Archive, limit: int, depth: int) -> None:
+    def __init__(self, archive: Archive) -> None:
         self.archive = archive
-        self.limit = limit
-        self.depth = depth
         self.left_out: Counter[str] = Counter()
         self.warnings: list[str] = []
         main = next(self._targets("_rels/.rels", "", "officeDocument"), "word/document.xml")
@@ -223,50 +211,18 @@ class _Package:
         walk.read(note)
         return number, lines("\n".join(b.text.replace(EMPTY, "") for b in walk.blocks))
 
-    def insertion(self, relation_id: str) -> list[Block]:
-        """The blocks of a document that is inserted into this one."""
+    def leave_out_inserted(self, relation_id: str) -> None:
+        """Count and name a document that is inserted into this one, and is not read."""
         relations = self.optional(self._relations)
-        target = next(
-            (
-                relation.get("Target", "")
-                for relation in (() if relations is None else elements(relations, "Relationship"))
-                if relation.get("Id") == relation_id
-            ),
-            "",
-        )
-        name = _resolve(posixpath.dirname(self._main), target)
-        if name not in self.archive.sizes:
-            self.warnings.append(f"{self.archive.source} inserts a document that is not in it.")
-            return []
-        try:
-            draft = self._read_inserted(self.archive.read(name), name)
-        except LoadError as error:
-            self.left_out["inserted documents"] += self.archive.sizes[name]
-            self.warnings.append(f"A document inserted into {error}")
-            return []
-        self.left_out += Counter(draft.left_out)
-        self.warnings += draft.warnings
-        return list(draft.blocks)
-
-    def _read_inserted(self, data: bytes, name: str) -> Draft:
-        source = f"{self.archive.source}/{name}"
-        head = data[:1024].lstrip()
-        if head.startswith(b"PK"):
-            if self.depth >= _MAX_INSERTED:
-                raise LoadError(f"{source} is inserted too deep.")
-            return _read(data, source, self.limit, self.depth + 1)
-        if head.startswith(b"{\\rtf"):
-            return rtf.read(data, source)
-        if re.match(rb"(?:[\w-]+:[^\n]*\s+)*MIME-Version:", head, re.IGNORECASE):
-            body = message_from_bytes(data, policy=policy.default).get_body(("html", "plain"))
-            if body is None:
-                raise LoadError(f"{source} has no text that Fabula knows.")
-            content = body.get_content()
-            plain = text.plain if body.get_content_subtype() == "plain" else None
-            return plain(content) if plain else html.read(content.encode(), source)
-        if head.startswith(b"<") or b"<html" in head.lower():
-            return html.read(data, source)
-        return text.read(data, source)
+        for relation in () if relations is None else elements(relations, "Relationship"):
+            if relation.get("Id") == relation_id:
+                folder = posixpath.dirname(self._main)
+                name = _resolve(folder, relation.get("Target", ""))
+                self.left_out["inserted documents"] += self.archive.sizes.get(name, 0)
+                self.warnings.append(
+                    f"{self.archive.source} inserts the document {name}, which is left out: open "
+                    "it in Word and save it again."
+                )
 
     def chain(self, style_id: str) -> list[_Style]:
         """A style, and those that it is based on."""
@@ -359,11 +315,7 @@ class _Walk:
             "endnoteReference": self._note,
             "bookmarkStart": self._bookmark,
             "altChunk": self._insert,
-            "textpath": self._lettering,
             "sdt": self._read_structured,
-            "f": self._fraction,
-            "den": partial(self._operand, "/"),
-            "sup": partial(self._operand, "^"),
         }
 
     @property
@@ -408,20 +360,6 @@ class _Walk:
             self._end_paragraph()
         elif local_name(element) == "r" and self._open:
             self._open[-1].run_hidden = self._open[-1].is_hidden
-
-    def _fraction(self, element: Element) -> Iterable[Element]:
-        """Keep the whole number of a mixed one, as 3 1/2, apart from its fraction."""
-        pieces = self._open[-1].pieces if self._open else []
-        if "/math}" in element.tag and pieces and pieces[-1][-1:].isdigit():
-            self._text(" ")
-        return element
-
-    def _operand(self, sign: str, element: Element) -> Iterable[Element]:
-        """Write before a part of a formula what is drawn by its place."""
-        # The limits of a sum that has none are there and empty.
-        if any(local_name(child) != "ctrlPr" for child in element):
-            self._text(sign)
-        return element
 
     def _begin_paragraph(self, element: Element) -> Iterable[Element]:
         properties = element.find("{*}pPr")
@@ -555,8 +493,7 @@ class _Walk:
         except ValueError:
             return ()
         if 0xF000 <= code <= 0xF0FF:
-            is_greek = attribute(element, "font").casefold() == "symbol"
-            self._text(SYMBOL_LETTERS.get(code - 0xF000, "") if is_greek else "")
+            self._hidden["pictures"] += 1
         elif 0x20 <= code <= 0x10FFFF:
             self._text(chr(code))
         return ()
@@ -564,12 +501,6 @@ class _Walk:
     def _bookmark(self, element: Element) -> Iterable[Element]:
         if mark := bookmark_mark(attribute(element, "name")):
             self._mark(mark)
-        return ()
-
-    def _lettering(self, element: Element) -> Iterable[Element]:
-        """The words of WordArt, which older Words write into an attribute."""
-        if (words := lines(attribute(element, "string"))) and self._open:
-            self._open[-1].after.append(Block(words))
         return ()
 
     def _simple_field(self, element: Element) -> Iterable[Element]:
@@ -618,9 +549,7 @@ class _Walk:
         return ()
 
     def _insert(self, element: Element) -> Iterable[Element]:
-        blocks = self._package.insertion(attribute(element, "id"))
-        (self._open[-1].after if self._open else self.blocks).extend(blocks)
-        self._list_id = ""
+        self._package.leave_out_inserted(attribute(element, "id"))
         return ()
 
     def _read_structured(self, element: Element) -> Iterable[Element]:

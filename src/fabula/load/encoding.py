@@ -52,23 +52,15 @@ _DECLARED = (
 )
 _CODE_PAGE = re.compile(r"(?:cp|codepage|ibm|dos|windows|win|oem|pc)[a-z]*?(\d{3,4})")
 _NAMES = {
-    "macintosh": "mac_roman",
     "macintoshroman": "mac_roman",
-    "macroman": "mac_roman",
     "applemacintosh": "mac_roman",
-    "mac": "mac_roman",
     "macce": "mac_latin2",
-    "maccentraleurope": "mac_latin2",
     "maccentraleuropean": "mac_latin2",
     "macintoshcentraleuropean": "mac_latin2",
     "xmacce": "mac_latin2",
-    "maccyrillic": "mac_cyrillic",
     "macintoshcyrillic": "mac_cyrillic",
     "xmaccyrillic": "mac_cyrillic",
-    "macgreek": "mac_greek",
     "macintoshgreek": "mac_greek",
-    "macturkish": "mac_turkish",
-    "maciceland": "mac_iceland",
     "unicodeutf8": "utf-8",
     "isolatin1": "cp1252",
     "isolatin2": "iso8859_2",
@@ -76,22 +68,12 @@ _NAMES = {
     "dos": "cp437",
     "msdos": "cp437",
     "ascii": "",
-    "usascii": "",
-    "iso646us": "",
-    "iso646ususascii": "",
     "tis620": "cp874",
     "hzgb2312": "hz",
-    "gb2312": "gbk",
-    "big5": "big5hkscs",
-    "big5hkscs": "big5hkscs",
     "iso2022jp": "iso2022_jp_2",
-    "iso2022kr": "iso2022_kr",
-    "utf7": "utf-7",
     "koi8u": "koi8_u",
-    "johab": "johab",
     "euckr": "cp949",
     "shiftjis": "cp932",
-    "sjis": "cp932",
 }
 """What files call encodings, without spaces and signs, where Python or browsers differ."""
 _CANDIDATE_NAMES = """
@@ -401,17 +383,8 @@ _ADVICE = "Convert it to UTF-8, as with `iconv -f ENCODING -t UTF-8 FILE > NEW`.
 
 def _iconv(encoding: str) -> str:
     """The name of an encoding as iconv knows it."""
-    names = {
-        "cp1252": "WINDOWS-1252", "mac_roman": "MACINTOSH", "mac_latin2": "MACCENTRALEUROPE",
-        "big5hkscs": "BIG5-HKSCS", "koi8_r": "KOI8-R", "koi8_u": "KOI8-U", "euc_jp": "EUC-JP",
-    }  # fmt: skip
-    if name := names.get(encoding):
-        return name
-    if encoding.startswith("mac_"):
-        return f"MAC{encoding[4:].upper()}"
-    if re.fullmatch(r"cp125\d", encoding):
-        return encoding.replace("cp", "WINDOWS-")
-    return encoding.upper().replace("ISO8859_", "ISO-8859-")
+    name = encoding.upper().replace("_", "-").replace("MAC-", "MAC")
+    return "MACINTOSH" if name == "MACROMAN" else name
 
 
 def _guess(data: bytes) -> _Guess:

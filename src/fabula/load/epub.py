@@ -29,7 +29,6 @@ from fabula.load.locators import page_mark, without_marks
 from fabula.load.markup import attribute, elements, local_name
 from fabula.load.paratext import split_library_text
 from fabula.load.titles import real_author
-from fabula.load.xml_encoding import decode_xml
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -271,15 +270,11 @@ class _Book:
         data = self._archive.read(item.name)
         called = f"{self._archive.source}: {item.name}"
         try:
-            if data[:200].lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<?xml"):
-                text = decode_xml(data, lambda what: self._warn(f"{called} {what}."))
-            else:
-                decoded = decode_text(data, called)
-                text = decoded.text
-                for warning in decoded.warnings:
-                    self._warn(f"{called}: {warning}")
-            self._rules = self._rules or find_rules(text)
-            content = html.page(text, called, labels, self._rules)
+            decoded = decode_text(data, called)
+            for warning in decoded.warnings:
+                self._warn(f"{called}: {warning}")
+            self._rules = self._rules or find_rules(decoded.text)
+            content = html.page(decoded.text, called, labels, self._rules)
         except EntryError:
             raise
         except LoadError as error:

@@ -27,15 +27,6 @@ _MIN_ENTRY_SHARE = 0.5
 _WIDE_FACTOR = 3
 """A Chinese or Japanese character counts as this many letters."""
 _MAX_LINES = 3
-_COUNTED_WORD = re.compile(r"(?P<word>[^\W\d_]{2,15}) (?P<number>\S{1,12})")
-_COUNTED_OTHER_NAMES = (
-    "page pages pg seite strona página pagina side sida sayfa oldal страница стр σελίδα figure fig"
-    " table plate note footnote illustration image photo slide line column folio abbildung tabelle"
-    " tafel planche figura tabla lámina rysunek рис"
-)
-_COUNTED_OTHERS = frozenset(_COUNTED_OTHER_NAMES.split())
-"""Words that count what is no division of a text."""
-_MARKED = re.compile(r"#{1,3} (?P<marked>[^\n]{1,90})|(?P<ruled>[^\n]{1,90})\n[=~-]{3,}")
 _MIN_SHORT_SHARE = 0.6
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]」』]*$")
 _WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
@@ -80,9 +71,9 @@ def mark(texts: Sequence[str]) -> tuple[Block, ...]:
     chosen = _remove_contents(headings, texts)
     if all(heading.kind == "name" for heading in chosen):
         used = {heading.index for heading in chosen}
-        others = _find_by_capitals(texts, used) or _find_by_counted_words(texts, used)
-        others = others or _find_marked(texts, used)
-        chosen = sorted([*chosen, *others], key=lambda heading: heading.index)
+        chosen = sorted(
+            [*chosen, *_find_by_capitals(texts, used)], key=lambda heading: heading.index
+        )
     chosen = _add_entries(chosen, texts)
     chosen = _add_titles(chosen, texts)
     return _with_headings([Block(text) for text in texts], chosen)
@@ -242,46 +233,6 @@ def _find_by_numbers(texts: Sequence[str], used: set[int]) -> list[_Heading]:
         if len(headings) > 1 and median(_gaps(headings, texts)) >= _MIN_NUMBERED_CHARACTERS
         for heading in headings
     ]
-
-
-def _find_by_counted_words(texts: Sequence[str], used: set[int]) -> list[_Heading]:
-    """Lines like 'Day 1' and 'Tale II' that count up, with chapters of text below them."""
-    series: defaultdict[str, list[_Heading]] = defaultdict(list)
-    for index, lines in _short_blocks(texts):
-        match = _COUNTED_WORD.fullmatch(lines[0])
-        text = match["number"] if match and index not in used else ""
-        line = chapters.numeral_line(text) or chapters.number_word_line(text)
-        if not match or not line or not all(map(chapters.subtitle_line, lines[1:])):
-            continue
-        word = match["word"].casefold()
-        if word in _COUNTED_OTHERS:
-            continue
-        if line.value == len(series[word]) + 1:
-            numbered = len(lines) == 1
-            key = f"{word} {line.value}"
-            heading = _Heading(index, index + 1, _title_of(lines), word, key, numbered)
-            series[word].append(replace(heading, value=line.value))
-    return [
-        heading
-        for headings in series.values()
-        if len(headings) >= _MIN_CONTENTS_HEADINGS
-        and median(_gaps(headings, texts)) >= _MIN_NUMBERED_CHARACTERS
-        for heading in headings
-    ]
-
-
-def _find_marked(texts: Sequence[str], used: set[int]) -> list[_Heading]:
-    """Lines that are marked as in Markdown, '# The House', or have a rule below them."""
-    headings: list[_Heading] = []
-    for index, text in enumerate(texts):
-        title = _MARKED.fullmatch(text)
-        if title and index not in used and any(map(str.isalnum, title[0])):
-            name = (title["marked"] or title["ruled"]).strip(" #")
-            if chapters.subtitle_line(name):
-                key = name.casefold()
-                headings.append(_Heading(index, index + 1, name, "marked", key, numbered=False))
-    real = _remove_contents(headings, texts)
-    return real if len(real) > 1 else []
 
 
 def _title_of(lines: Sequence[str]) -> str:

@@ -41,14 +41,8 @@ _GROUPED = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "p", "br"))
 _MAX_GROUP_CHARACTERS = 3 * MAX_HEADING_CHARACTERS
 _VERSE = frozenset(("line", "poem-line", "poetry-line", "vers", "verse", "verse-line"))
 """Classes of a <div> or <span> that is one line of a stanza."""
-_QUOTATION_MARKS = {
-    **dict.fromkeys(["cs", "da", "de", "et", "is", "lt", "sk", "sl"], "„“‚‘"),
-    **dict.fromkeys(["bg", "hr", "hu", "pl", "ro", "sr"], "„”’’"),
-    **dict.fromkeys(["ca", "el", "es", "fr", "it", "no", "pt", "ru", "uk"], "«»“”"),
-    **dict.fromkeys(["fi", "sv"], "””’’"),
-    **dict.fromkeys(("ja", "zh"), "「」『』"),
-}
-"""What browsers print around <q>, and around one in another, by language; others have “”‘’."""
+_QUOTATION_MARKS = "“”‘’"
+"""What is printed around <q>, and around one in another."""
 _MAX_BREAKS = 20
 """How many pieces of text are looked at for a line break before another one."""
 _MAX_QUOTATIONS = 2
@@ -69,8 +63,6 @@ _LEFT_OUT = {
 }
 """The elements that are no text, and what their characters are counted as; '' if they have none."""
 _SKIPPED = frozenset(_LEFT_OUT)
-_FORMULAS = {"mfrac": "/", "msup": "^"}
-"""The elements of MathML whose parts are drawn above each other, and what is written instead."""
 _RUBY_PARTS = frozenset(("rb", "rp", "rt", "rtc"))
 _VOID_NAMES = "area base br col embed hr img input link meta param source track wbr"
 _VOID = frozenset(_VOID_NAMES.split())
@@ -318,19 +310,17 @@ class _Open:
         start: Where its text begins among the pieces of the block.
         text_number: The number of the block that it began in; a note has one of its own.
         around: The pieces of the block around a note.
-        has_operand: Whether the first part of a fraction or power has ended.
     """
 
     tag: str
     role: Literal[
-        "", "skipped", "page", "raised", "reference", "link", "aside", "line", "quotation", "apart"
+        "", "skipped", "page", "raised", "reference", "link", "aside", "line", "quotation"
     ] = ""
     label: str = ""
     is_number: bool = False
     start: int = 0
     text_number: int = 0
     around: list[str] = field(default_factory=list)
-    has_operand: bool = False
 
 
 @dataclass(slots=True)
@@ -398,8 +388,8 @@ class _BlockBuilder:
             if tag in _VOID:
                 self._end_skipped(frame)
             return
-        if self._group and (tag in _BLOCKS or tag in _LINES or tag == _HEADING_GROUP):
-            self._go_on_in_group(self._group, tag)
+        if self._group and tag in _BLOCKS and tag not in _GROUPED:
+            self._end_group()
         if self._group and tag in _GROUPED:
             self._heading = self._heading or (tag if tag in _HEADINGS else "")
             self._text.append("\n")
@@ -442,8 +432,6 @@ class _BlockBuilder:
         if self._labels:
             self._labels.pop()
         self._end_element(frame)
-        if self._skipping is None and self._open and self._open[-1].tag in _FORMULAS:
-            self._end_operand(self._open[-1])
 
     def _end_element(self, frame: _Open) -> None:
         if self._skipping is not None:
@@ -463,49 +451,18 @@ class _BlockBuilder:
         elif frame.role and frame.text_number == self._text_number:
             self._end_inline(frame)
 
-    def _end_operand(self, formula: _Open) -> None:
-        """Write between the two parts of a formula what MathML draws by their places."""
-        if not formula.has_operand:
-            self._text.append(_FORMULAS[formula.tag])
-        formula.has_operand = True
-
     def _end_title(self, parts: Sequence[str]) -> None:
         title = real_title(_TITLE_END.sub("", one_line("".join(parts))))
         self.metadata.setdefault("title", title)
         self._title = None
 
-    def _go_on_in_group(self, group: _Open, tag: str) -> None:
-        """End the group before a tag that can't be in it, and before what is below its subtitle."""
-        self._cut_group(group)
-        if tag not in _GROUPED or (group.label == "subtitle" and tag != "br"):
-            self._end_group()
-        elif tag == "p":
-            group.label = "subtitle" if group.label else ""
-        elif tag != "br":
-            group.label = "heading"
-
-    def _cut_group(self, group: _Open) -> None:
-        """End the group above its last paragraph if that makes it longer than a heading."""
-        if self._group is None or self._asides:
-            return
-        above, last = self._text[: group.start], self._text[group.start :]
-        length = len(one_line("".join(self._text)))
-        if length > _MAX_GROUP_CHARACTERS and one_line(without_marks("".join(above))):
-            self._text = above
-            self._end_group()
-            self._text += last
-            self._flush()
-        else:
-            group.start = len(self._text)
-
     def _end_group(self) -> None:
-        if self._group is not None:
-            self._flush()
-            self._heading, self._group = "", None
+        if len(one_line("".join(self._text))) > _MAX_GROUP_CHARACTERS:
+            self._heading = ""
+        self._flush()
+        self._heading, self._group = "", None
 
     def _end_in_group(self, frame: _Open) -> None:
-        if self._group is not None and (frame is self._group or frame.tag in _BLOCKS):
-            self._cut_group(self._group)
         if frame is self._group:
             self._end_group()
         elif frame.tag in _BLOCKS:
@@ -709,19 +666,11 @@ class _BlockBuilder:
             frame.label = f"{attributes['href']} {attributes.get('id', '')}"
         elif frame.tag == "q" and self._counts["q"] <= _MAX_QUOTATIONS:
             frame.role = "quotation"
-        elif separator := _separator(style.lower()):
-            frame.role, frame.label = "apart", separator
-            self._text.append(separator)
-        elif frame.tag == "mfrac" and self._text and self._text[-1][-1:].isdigit():
-            self._text.append(" ")
         elif frame.tag == "sup" or _RAISED.search(names) or "vertical-align:super" in style:
             frame.role = "raised"
 
     def _end_inline(self, frame: _Open) -> None:
         """Put the number of a note into brackets, so that it is not glued to the word before it."""
-        if frame.role == "apart":
-            self._text.append(frame.label)
-            return
         text = "".join(self._text[frame.start :])
         if frame.role == "quotation":
             self._end_quotation(frame, text)
@@ -754,9 +703,7 @@ class _BlockBuilder:
         has_marks = before[-1:] in tuple(_OPENING_QUOTES) or text.strip()[:1] in _ANY_QUOTES
         if not text.strip() or has_marks:
             return
-        language = self.metadata.get("language", "").partition("-")[0].lower()
-        is_inner = self._counts["q"] > 0
-        marks = _QUOTATION_MARKS.get(language, "“”‘’")[2 * is_inner :]
+        marks = _QUOTATION_MARKS[2 * (self._counts["q"] > 0) :]
         self._text[frame.start :] = [marks[0], text, marks[1]]
 
     def _start_picture(self, alt: str) -> None:
@@ -815,14 +762,6 @@ class _BlockBuilder:
         if not self._asides and text:
             self.blocks += self._after
             self._after.clear()
-
-
-def _separator(style: str) -> str:
-    """What is between inline text and an element that its style puts apart; '' if it does not."""
-    # A dropped initial floats, and belongs to its word.
-    if "float:" in style:
-        return ""
-    return "\n" if "display:block" in style else " " if "position:absolute" in style else ""
 
 
 def _local_name(tag: str) -> str:

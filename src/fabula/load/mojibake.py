@@ -22,16 +22,8 @@ _MIN_LINE_SHARE = 0.9
 _MIN_LINE_CHARACTERS = 6
 """The least share and number of such characters in a line that was encoded twice."""
 _MIN_SURE = 2
-_CONTINUATIONS = "".join(
-    bytes([code]).decode("cp1252") if code not in (0x81, 0x8D, 0x8F, 0x90, 0x9D) else chr(code)
-    for code in range(0x80, 0xC0)
-)
-"""What continuation bytes of UTF-8 are in Windows-1252, or in Latin-1 where that has nothing."""
-_BYTES = {char: code for code, char in enumerate(_CONTINUATIONS, 0x80)}
-_BYTES |= {chr(code): code for code in range(0x80, 0xA0)}
-_C = f"[{re.escape(_CONTINUATIONS)}\u0080-\u009f]"
-_TWICE = re.compile(f"[Â-ß]{_C}|[à-ï]{_C}{{2}}|[ð-ô]{_C}{{3}}")
-_SURE = re.compile(f"[ÃÄÅÐÑ]{_C}|â€")
+_USUAL_PAGE = "cp1252"
+_SURE = re.compile("[ÃÄÅÐÑ][\u0080-\u00bf]|â€|[ÃÄÅÐÑ][€‚ƒ„…†‡ˆ‰Š‹Œ‘’“”•–—˜™š›œžŸ]")
 _BROKEN = re.compile("[\udc80-\udcff]+")
 _BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
 _MAX_DAMAGED_BYTES = 3
@@ -42,46 +34,26 @@ _CONTEXT = 30
 def mend(text: str) -> tuple[str, int]:
     """Return a text with what was encoded twice mended, and the number of such lines.
 
-    'Ã©' is 'é' encoded as UTF-8, read as Windows-1252, and encoded again. Only sequences that no
-    text would have by chance are mended.
+    'Ã©' is 'é' encoded as UTF-8, read as Windows-1252, and encoded again. A line is mended as a
+    whole if nearly all of it is UTF-8 in another encoding, as 'РџСЂРёРІРµС‚'; else only sequences
+    in Windows-1252 that no text would have by chance.
     """
     if text.isascii():
         return text, 0
-    text, lines = _mend_lines(text)
-    if len(_SURE.findall(text)) < _MIN_SURE:
-        return text, lines
-
-    def replace(match: re.Match[str]) -> str:
-        data = bytes(_BYTES.get(char, ord(char) & 0xFF) for char in match[0])
-        try:
-            char = data.decode("utf-8")
-        except UnicodeDecodeError:
-            return match[0]
-        return char if _is_expected(char) else match[0]
-
-    mended: list[str] = []
-    for line in text.split("\n"):
-        fixed = _TWICE.sub(replace, line)
-        lines += fixed != line
-        mended.append(fixed)
-    return "\n".join(mended), lines
-
-
-def _mend_lines(text: str) -> tuple[str, int]:
-    """Mend the lines that are UTF-8 in another encoding as a whole, as 'РџСЂРёРІРµС‚'."""
     sample = text[:_SAMPLE_CHARACTERS]
     pages = {page: _share(sample, page) for page in _PAGES.split()}
     likely = [page for page, share in pages.items() if share >= _MIN_PAGE_SHARE]
-    if not likely:
-        return text, 0
     likely.sort(key=lambda page: -pages[page])
+    usual = _USUAL_PAGE if len(_SURE.findall(text)) >= _MIN_SURE else ""
+    if not likely and not usual:
+        return text, 0
     lines = 0
     mended: list[str] = []
     for line in text.split("\n"):
-        fixed = line
+        page = usual
         if len(line) - len(_BEYOND_ASCII.sub("", line)) >= _MIN_LINE_CHARACTERS:
-            page = next((p for p in likely if _share(line, p) >= _MIN_LINE_SHARE), "")
-            fixed = _read_again(line, page) if page else line
+            page = next((p for p in likely if _share(line, p) >= _MIN_LINE_SHARE), usual)
+        fixed = _read_again(line, page) if page else line
         lines += fixed != line
         mended.append(fixed)
     return "\n".join(mended), lines

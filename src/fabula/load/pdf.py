@@ -124,9 +124,6 @@ _Piece = tuple[str, float, float, float]
 """A run of text, the x and y of its beginning, and its size; a size of 0 if they are unknown."""
 _CHARACTER_WIDTH = 0.45
 """About the width of a character, in ems."""
-_MIN_COLUMN_CHARACTERS = 15
-_MIN_COLUMN_ROWS, _COLUMN_SHARE = 6, 0.5
-"""The fewest rows over two columns, and their share of the page, that show that it has two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +277,7 @@ def _lines(page: PageObject, number: int) -> list[_Line]:
             # Only the beginning of a piece is where it says.
             is_placed = index == len(others) - 1 and not other
             rows.append([(other, *piece[1:]) if is_placed else (other, 0.0, 0.0, 0.0)])
-    return _join_rows([_line(row, number) for row in _by_columns([*map(_with_spaces, rows)])])
+    return _join_rows([_line(row, number) for row in map(_with_spaces, rows)])
 
 
 def _with_spaces(row: Sequence[_Piece]) -> list[_Piece]:
@@ -293,50 +290,6 @@ def _with_spaces(row: Sequence[_Piece]) -> list[_Piece]:
             text, x, y, size = pieces[-1]
             pieces[-1] = (f"{text} ", x, y, size)
     return pieces
-
-
-def _by_columns(rows: Sequence[list[_Piece]]) -> list[list[_Piece]]:
-    """The rows of a page, column by column if its columns were drawn row by row."""
-    seconds = Counter(
-        round(right[1]) for row in rows for left, right in pairwise(row) if _is_across(left, right)
-    )
-    gutter, count = max(seconds.items(), key=lambda item: item[1], default=(0, 0))
-    if count < max(_MIN_COLUMN_ROWS, _COLUMN_SHARE * len(rows)):
-        return list(rows)
-    ordered: list[list[_Piece]] = []
-    left_rows: list[list[_Piece]] = []
-    right_rows: list[list[_Piece]] = []
-    for row in rows:
-        left = [piece for piece in row if piece[1] < gutter - 1]
-        right = [piece for piece in row if piece[1] >= gutter - 1]
-        if left and not right and _end(left[-1]) > gutter:
-            # A heading over both columns.
-            ordered += [*left_rows, *right_rows, row]
-            left_rows, right_rows = [], []
-        else:
-            left_rows += [left] if left else []
-            right_rows += [right] if right else []
-    if not (left_rows and right_rows and _are_columns(left_rows, right_rows)):
-        return list(rows)
-    return [*ordered, *left_rows, *right_rows]
-
-
-def _are_columns(left: Sequence[list[_Piece]], right: Sequence[list[_Piece]]) -> bool:
-    """Whether both are columns of text, and not names beside speeches, or numbers of pages."""
-    lengths = [
-        median(sum(len(piece[0]) for piece in row) for row in side) for side in (left, right)
-    ]
-    return min(lengths) >= max(_MIN_COLUMN_CHARACTERS, 0.6 * max(lengths))
-
-
-def _is_across(left: _Piece, right: _Piece) -> bool:
-    """Whether a piece begins far right of the end of another, as over a gutter."""
-    return left[3] > 0 and right[3] > 0 and right[1] - _end(left) > left[3]
-
-
-def _end(piece: _Piece) -> float:
-    """About where a piece ends."""
-    return piece[1] + _CHARACTER_WIDTH * piece[3] * len(piece[0].strip())
 
 
 def _line(pieces: Sequence[_Piece], number: int) -> _Line:

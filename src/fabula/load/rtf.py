@@ -26,7 +26,6 @@ from fabula.load.office import (
 from fabula.load.paratext import remove_library_text
 from fabula.load.references import CONTEXT_CHARACTERS, mark_raised
 from fabula.load.stanzas import EMPTY, join_stanzas
-from fabula.load.symbols import SYMBOL_LETTERS
 from fabula.load.titles import real_author, real_title
 
 _TOKEN = re.compile(
@@ -44,7 +43,6 @@ _CHARSETS = {
 }  # fmt: skip
 """The encodings of fonts, by their character sets."""
 _UNSTATED_CHARSETS = (0, 1, 2)
-_SYMBOL_CHARSET = 2
 _CHARACTERS = {
     "tab": " ", "cell": " ", "nestcell": " ", "line": "\n", "emdash": "—", "endash": "–",
     "emspace": " ", "enspace": " ", "qmspace": " ", "bullet": "•", "lquote": "‘",
@@ -316,10 +314,7 @@ class _Parser:
         if name != self._decoder_name:
             self._decoder_name = name
             self._decoder = codecs.getincrementaldecoder(name)("replace")
-        text = self._decoder.decode(data)
-        if self._charsets.get(self._state.font) == _SYMBOL_CHARSET:
-            return text.translate(SYMBOL_LETTERS)
-        return text
+        return self._decoder.decode(data)
 
     def _add(self, text: str) -> None:
         state = self._state

@@ -166,7 +166,7 @@ def _text_kind(path: Sequence[Element], name: str, above: str) -> Kind:
 def _not_included(source: str, href: str) -> str:
     return (
         f"{source} includes {href[:200] or 'another file'} by xi:include, which was left out: "
-        "files are included only from the same folder, or those below it."
+        "`xmllint --xinclude FILE > WHOLE` puts it into its place."
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
-from fabula.load import fb2, html, includes, screenplays, subtitles, tei, xinclude
+from fabula.load import fb2, html, screenplays, subtitles, tei
 from fabula.load.archive import Archive
 from fabula.load.blocks import Draft
 from fabula.load.markup import elements, local_name
@@ -25,7 +25,7 @@ _DRAFTS: dict[str, Callable[[Element], Draft]] = {
 
 
 def read(data: bytes, source: str, limit: int = 0) -> Draft:
-    """Read an XML file, also one in a zip, with the files that it includes.
+    """Read an XML file, also one in a zip.
 
     Raises:
         LoadError: It is broken, or not a book.
@@ -70,8 +70,6 @@ def _parse(data: bytes, source: str, warnings: list[str]) -> Element:
 
 def _unpack(archive: Archive, warnings: list[str]) -> Element:
     """The root element of the book in a zip."""
-    if includes.MAIN in archive.sizes:
-        return xinclude.unpack(archive, warnings)
     names = [name for name in archive.sizes if name.lower().endswith(_SUFFIXES)]
     if len(names) != 1:
         raise archive.broken(f"it is a zip with {len(names)} files of XML, and not one")

@@ -9,8 +9,8 @@ from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
 from fabula.load import doctype
+from fabula.load.encoding import decode_text
 from fabula.load.tag_soup import read_tag_soup
-from fabula.load.xml_encoding import decode_xml
 
 _DECLARATION = re.compile(r"<\?xml\s[^<>]*>", re.IGNORECASE)
 _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -37,9 +37,12 @@ def parse(
         LoadError: The file has no element, is no text, or its entities may expand without end.
     """
     try:
-        text = decode_xml(data, warn).lstrip("\ufeff \t\r\n")
+        decoded = decode_text(data, "it")
     except LoadError as error:
         raise make_error(str(error).rstrip(".")) from error
+    for warning in decoded.warnings:
+        warn(f"is doubtful. {warning.rstrip('.')}")
+    text = decoded.text.lstrip("\ufeff \t\r\n")
     problem = ""
     if "<!ENTITY" not in text:
         try:

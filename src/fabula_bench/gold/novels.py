@@ -10,9 +10,9 @@ from itertools import combinations
 
 from fabula.graph import findings
 from fabula.graph.findings import Findings, FoundEntity, GivenName, JoinedNames
-from fabula_bench.gold.align import Alignment
 from fabula_bench.gold.litbank import PERSON, PLACES, GoldMention, LitBankText
 from fabula_bench.gold.scores import TextScores, align_clusters
+from fabula_scholar.exchange.token_files import Carrier
 
 GIVEN = "aliases, names given"
 GIVEN_PERSONS = "aliases of persons, names given"
@@ -125,18 +125,23 @@ class _Passage:
     """A gold passage, its annotations by the characters of the document that has it."""
 
     def __init__(self, gold: LitBankText, document: str) -> None:
-        alignment = Alignment(gold.text, document)
         self.document = document
-        self.first, self.last = alignment.extent
-        placed = [(alignment.span(m.start, m.end), m) for m in gold.mentions]
+        self._carrier = Carrier(gold.text, document)
+        self.first, self.last = self._span(0, len(gold.text)) or (0, 0)
+        placed = [(self._span(m.start, m.end), m) for m in gold.mentions]
         self.spans = [span for span, _ in placed if span]
         self.mentions: list[GoldMention] = [mention for span, mention in placed if span]
         self.quotations = [
             (span, quotation.speaker)
             for quotation in gold.quotations
-            if (span := alignment.span(quotation.start, quotation.end))
+            if (span := self._span(quotation.start, quotation.end))
         ]
-        self.events = [span for event in gold.events if (span := alignment.span(*event))]
+        self.events = [span for event in gold.events if (span := self._span(*event))]
+
+    def _span(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return where the words between two characters of the gold text are in the document."""
+        span = self._carrier.span(start, end)
+        return self.words(*span) if span else None
 
     def words(self, start: int, end: int) -> tuple[int, int]:
         """These characters without marks and spaces before the first word and after the last."""

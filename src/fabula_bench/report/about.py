@@ -68,9 +68,8 @@ class System:
     """A system under test; its `name` is Result.system, and names no other system of the run.
 
     `settings` are all in effect, secrets left out; `models` by their use (chat, embedding, judge);
-    `stages` by name: ingest, ask, score; one that was not run is left out. `skipped` says why a
-    system was not run at all, empty where it was; `nodes` are how many nodes of each kind its graph
-    has over all texts.
+    `stages` by name: ingest, ask, score; one that was not run is left out. `nodes` are
+    how many nodes of each kind its graph has over all texts.
     """
 
     name: str
@@ -78,7 +77,6 @@ class System:
     models: Mapping[str, str]
     stages: Mapping[str, Stage]
     swept: SweepPoint | None = None
-    skipped: str = ""
     nodes: Mapping[str, int] = field(default_factory=dict)
 
 

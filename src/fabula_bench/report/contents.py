@@ -91,7 +91,7 @@ def _notes(recorded: Recorded) -> list[str]:
         state = "Unfinished" if run.finished is None else "Incomplete"
         missing = ", ".join(
             f"{name} {len(recorded.results[name])}"
-            for name in (system.name for system in run.systems if not system.skipped)
+            for name in (system.name for system in run.systems)
             if len(recorded.results[name]) < len(run.questions)
         )
         notes.append(
@@ -104,11 +104,6 @@ def _notes(recorded: Recorded) -> list[str]:
         )
     if run.offline:
         notes.append(note(OFFLINE, warning=True))
-    notes += [
-        note(f"{system.name} was not run: {system.skipped}")
-        for system in run.systems
-        if system.skipped
-    ]
     if run.left_out:
         notes.append(note(f"Not measured: {' '.join(run.left_out.values())}"))
     return notes

@@ -3,5 +3,5 @@
 import sys
 from pathlib import Path
 
-# The tests' endpoint and their kills are measured with, too.
+# The spoilers are looked for in graphs that the tests' endpoint builds.
 sys.path.insert(0, str(Path(__file__).parents[3] / "tests" / "support"))

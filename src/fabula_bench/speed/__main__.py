@@ -21,8 +21,7 @@ from fabula_bench.speed.report import Figure, shown, table_rows
 
 PARTS = (
     *("waiting", "writers", "small-documents", "names", "quotations", "gold"),
-    *("network", "stability", "serving", "sharing", "spoilers", "library", "where", "large-book"),
-    "evening",
+    *("stability", "spoilers", "library", "where", "large-book"),
 )
 """Modules of this package, whose `measure` is given the folder of books."""
 SIZED = ("library", "where")

@@ -14,8 +14,6 @@ from fabula.load import find, load
 STORY = Path(fabula.__file__).parent / "texts" / "a-christmas-carol.txt"
 MOST_BYTES = 100_000_000
 CHAPTER_WORDS = 4_000
-FORGOTTEN = 1 / 3
-FEWEST_WORDS = 8
 LEFT_OUT = 0.1
 """The share of sentences that a retelling leaves out."""
 SYLLABLES = ("ba", "bin", "cor", "dal", "del", "dor", "far", "gar", "hel", "jen", "kas", "lan")
@@ -92,19 +90,4 @@ def _paragraphs(folder: Path | None) -> Paragraphs:
         for text in texts
         for paragraph in re.split(r"\n\s*\n", text)
         if len((joined := " ".join(paragraph.split())).split()) > 3
-    ]
-
-
-def questions(count: int, folder: Path | None = None) -> list[str]:
-    """What a reader half remembers of a book of seed 0: sentences, a third of their words gone."""
-    original = _paragraphs(folder)
-    paragraphs = original if folder else _retold(original, random.Random("0 0"))
-    sentences = [
-        sentence for paragraph in paragraphs for sentence in re.split(r"(?<=[.!?]) +", paragraph)
-    ]
-    draw = random.Random("questions")
-    long = [sentence.split() for sentence in sentences if len(sentence.split()) >= FEWEST_WORDS]
-    return [
-        " ".join(word for word in words if draw.random() > FORGOTTEN)
-        for words in draw.sample(long, count)
     ]

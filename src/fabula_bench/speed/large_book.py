@@ -12,13 +12,13 @@ which keeps their cosines.
 from __future__ import annotations
 
 import asyncio
+import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import repeat
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +27,7 @@ from fabula.graph import Node, Part
 from fabula_bench.speed.books import STORY
 from fabula_bench.speed.children import address_of_environment, obey, start
 from fabula_bench.speed.graphs import make_graph
-from fabula_bench.speed.readers import Diary, Request, reading
-from fabula_bench.speed.report import Figure
+from fabula_bench.speed.report import Figure, p95
 from fabula_bench.speed.server import connected, environment, running
 from fabula_bench.speed.service import client, endpoint, serving
 
@@ -47,6 +46,18 @@ MEANWHILE = (
 """What the figures are called, and the pause of the clients."""
 LONGEST_SECONDS = 1.0
 QUESTION = "Why does Scrooge change his mind about Christmas?"
+Waits = Mapping[str, Sequence[float]]
+"""The seconds that each kind of request took."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request: a kind, by which its waits are kept, and how it is sent."""
+
+    kind: str
+    method: str
+    path: str
+    body: Mapping[str, str] | None = None
 
 
 def measure(books: Path | None) -> list[Figure]:
@@ -57,17 +68,17 @@ def measure(books: Path | None) -> list[Figure]:
         models |= {"FABULA_SERVE__ASKS_AT_ONCE": "100"}
         own = environment(address) | models
         subprocess.run([sys.executable, "-m", "fabula", "ingest", str(STORY)], env=own, check=True)
-        with start("large_book", own, books or "") as writer, serving(own) as (_, key):
+        with start("large_book", own, books or "") as writer, serving(own) as key:
             writer.hear()
             requests = asyncio.run(_requests(key))
             rest = partial(time.sleep, 10.0)
             asyncio.run(_wait(key, requests, rest))  # first of each is planned and compiled
-            figures = [*asyncio.run(_wait(key, requests, rest)).describe_waits("at rest: ")]
+            figures = [*_describe(asyncio.run(_wait(key, requests, rest)), "at rest: ")]
             for when, pause in MEANWHILE:
                 began = time.perf_counter()
-                diary = asyncio.run(_wait(key, requests, writer.work, pause))
+                waits = asyncio.run(_wait(key, requests, writer.work, pause))
                 figures.append(Figure(f"{when}: writing it", time.perf_counter() - began))
-                figures += diary.describe_waits(f"{when}: ", LONGEST_SECONDS)
+                figures += _describe(waits, f"{when}: ", LONGEST_SECONDS)
     return figures
 
 
@@ -99,15 +110,34 @@ async def _requests(key: str) -> list[Request]:
 
 async def _wait(
     key: str, requests: Sequence[Request], work: Callable[[], object], pause: float = PAUSE_SECONDS
-) -> Diary:
-    """Send each kind of request again and again during a work."""
-    diary = Diary()
-    people = [(key, repeat(request)) for request in requests]
-    async with reading(people, diary, lambda: pause):
+) -> Waits:
+    """Send each kind of request again and again during a work, a pause after each answer."""
+    waits: dict[str, list[float]] = {request.kind: [] for request in requests}
+    is_over = False
+
+    async def read(request: Request) -> None:
+        async with client(key) as reader:
+            while not is_over:
+                began = time.perf_counter()
+                response = await reader.request(request.method, request.path, json=request.body)
+                response.raise_for_status()
+                waits[request.kind].append(time.perf_counter() - began)
+                await asyncio.sleep(pause)
+
+    async with asyncio.TaskGroup() as readers:
+        for request in requests:
+            readers.create_task(read(request))
         await asyncio.to_thread(work)
-    if diary.failures:
-        raise RuntimeError(diary.failures[0])
-    return diary
+        is_over = True
+    return waits
+
+
+def _describe(waits: Waits, when: str, longest: float | None = None) -> Iterator[Figure]:
+    """Say how long each kind of request took, with a goal for the longest."""
+    for kind, seconds in sorted(waits.items()):
+        note = f"median {statistics.median(seconds):.3f}, {len(seconds)} requests"
+        yield Figure(f"{when}{kind}, p95", p95(seconds))
+        yield Figure(f"{when}{kind}, longest", max(seconds), goal=longest, note=note)
 
 
 def _parts(books: Path | None) -> Sequence[Part]:

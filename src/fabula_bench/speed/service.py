@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -15,9 +14,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx2
-import psutil
-
-from fabula_bench.speed.server import environment
 
 ROOT = Path(__file__).parents[3]
 with socket.create_server(("127.0.0.1", 0)) as _free:
@@ -25,79 +21,7 @@ with socket.create_server(("127.0.0.1", 0)) as _free:
     """A port that nobody listens on: two measures may run at once."""
 URL = f"http://127.0.0.1:{PORT}"
 GIVE_UP_SECONDS = 120.0
-"""How long a reader tries again who is told 503 or finds nobody."""
-
-
-class Service:
-    """`fabula serve` as a process that is started again when it dies, as systemd does it."""
-
-    def __init__(self, own: dict[str, str], log: Path) -> None:
-        self.own, self.log = own, log
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        """Start it; whoever needs it polls /livez."""
-        command = [sys.executable, "-m", "fabula", "serve", "--port", str(PORT)]
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, env=self.own, stdout=log, stderr=log)
-
-    def kill(self) -> None:
-        """Kill the service alone, without a chance to tidy up."""
-        assert self.process
-        self.process.kill()
-        self.process.wait()
-
-    def stop(self) -> float:
-        """Stop it as an operator does; the seconds that takes."""
-        assert self.process
-        began = time.perf_counter()
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(120)
-        return time.perf_counter() - began
-
-    @property
-    def python(self) -> psutil.Process:
-        """Its process."""
-        assert self.process
-        return psutil.Process(self.process.pid)
-
-    @property
-    def neo4j(self) -> psutil.Process:
-        """Its private Neo4j."""
-        home = self.own["FABULA_HOME"]
-        for process in psutil.process_iter(["name", "cmdline"]):
-            if process.info["name"] == "java" and home in " ".join(process.info["cmdline"] or ()):
-                return process
-        raise LookupError("no Neo4j runs")
-
-    def run(self, *arguments: str) -> str:
-        """Run another command of Fabula's; what it prints. Raises where it fails."""
-        command = [sys.executable, "-m", "fabula", *arguments]
-        done = subprocess.run(command, env=self.own, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise RuntimeError(f"fabula {' '.join(arguments)}: {done.stdout}{done.stderr}")
-        return done.stdout
-
-
-def make_service(folder: Path, home: Path, endpoint_url: str) -> Service:
-    """A service that is not started yet, with its files in a folder and its Neo4j in a home."""
-    own = environment() | {
-        "FABULA_HOME": str(home),
-        "FABULA_CACHE_FOLDER": str(folder / "cache"),
-        "OPENAI_BASE_URL": endpoint_url,
-        "OPENAI_API_KEY": "sk-bench",
-        "FABULA_SERVE__UPLOADS": str(folder / "uploads"),
-        "FABULA_SERVE__REQUESTS_A_MINUTE": "100000",
-    }
-    return Service(own, folder / "serve.log")
-
-
-def make_key(service: Service, name: str, role: str) -> str:
-    """A new key of the service."""
-    printed = service.run("keys", "make", name, "--role", role)
-    found = re.search(r"fab_\S+", printed)
-    assert found, printed
-    return found[0]
+"""How long an answer, and the start of the service, may take."""
 
 
 def client(key: str, path: str = "") -> httpx2.AsyncClient:
@@ -110,7 +34,7 @@ def client(key: str, path: str = "") -> httpx2.AsyncClient:
     )
 
 
-async def wait_until_ready(key: str) -> None:
+async def _wait_until_ready(key: str) -> None:
     """Wait until the service answers questions."""
     async with client(key) as operator:
         until = time.monotonic() + GIVE_UP_SECONDS
@@ -137,30 +61,21 @@ def endpoint(delay: float, dimensions: int = 256, notes: Path | None = None) -> 
 
 
 @contextmanager
-def lived_in(service: Service, readers: int) -> Iterator[tuple[list[str], str]]:
-    """A service that is ready, and then stopped with its Neo4j: keys of readers, and an admin."""
-    keys = [make_key(service, f"reader {number}", "read") for number in range(readers)]
-    admin = make_key(service, "operator", "admin")
-    service.start()
-    try:
-        asyncio.run(wait_until_ready(admin))
-        yield keys, admin
-    finally:
-        with suppress(ProcessLookupError):
-            service.stop()
-        service.run("db", "stop")
-
-
-@contextmanager
-def serving(own: dict[str, str]) -> Iterator[tuple[Service, str]]:
-    """A service that is ready, beside a Neo4j that runs, and the key of an admin."""
+def serving(own: dict[str, str]) -> Iterator[str]:
+    """Run a service that is ready, beside a Neo4j that runs; give the key of an admin."""
+    fabula = [sys.executable, "-m", "fabula"]
     with tempfile.TemporaryDirectory() as folder:
-        uploads = {"FABULA_SERVE__UPLOADS": str(Path(folder) / "uploads")}
-        service = Service(own | uploads, Path(folder) / "serve.log")
-        key = make_key(service, "bench", "admin")
-        service.start()
+        own = own | {"FABULA_SERVE__UPLOADS": str(Path(folder) / "uploads")}
+        make = [*fabula, "keys", "make", "bench", "--role", "admin"]
+        made = subprocess.run(make, env=own, stdout=subprocess.PIPE, text=True, check=True)
+        found = re.search(r"fab_\S+", made.stdout)
+        assert found, made.stdout
+        with (Path(folder) / "serve.log").open("ab") as log:
+            serve = [*fabula, "serve", "--port", str(PORT)]
+            process = subprocess.Popen(serve, env=own, stdout=log, stderr=log)
         try:
-            asyncio.run(wait_until_ready(key))
-            yield service, key
+            asyncio.run(_wait_until_ready(found[0]))
+            yield found[0]
         finally:
-            service.stop()
+            process.terminate()
+            process.wait(120)

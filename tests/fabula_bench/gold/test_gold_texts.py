@@ -8,7 +8,6 @@ import pytest
 
 from cases import for_each
 from fabula.errors import DataError
-from fabula_bench.gold.align import Alignment
 from fabula_bench.gold.detokenise import detokenise
 from fabula_bench.gold.litbank import read_litbank
 from fabula_bench.gold.poldracor import read_poldracor
@@ -74,21 +73,3 @@ def test_a_play_has_its_speeches_and_the_network_of_its_scenes(tmp_path: Path) -
     ]
     assert play.network == {("anna", "jan"): 2, ("anna", "ewa"): 1, ("ewa", "jan"): 1}
     assert PLAY.count("<sp ") == len(play.speeches)
-
-
-def test_places_of_a_passage_are_found_in_the_whole_book() -> None:
-    filler = "".join(f"Nothing happens on day {number} of that year. " for number in range(900))
-    gold = "And then Anna Bell, who was tall, met old Tom Gray by the mill at dawn."
-    book = f"{filler}{gold.replace('Anna Bell', '_Anna' + chr(10) + 'Bell_')} {filler}"
-    alignment = Alignment(gold, book)
-    assert alignment.share == 1.0
-    start, end = alignment.span(gold.index("Anna"), gold.index(", who")) or (0, 0)
-    assert book[start:end] == "Anna\nBell"
-    assert alignment.extent == (len(filler), book.index(" dawn.") + len(" dawn"))
-
-
-def test_words_that_a_document_lacks_have_no_place() -> None:
-    alignment = Alignment("Anna met Tom at noon.", "Anna met at noon.")
-    assert alignment.span(9, 12) is None
-    assert alignment.span(0, 12) == (0, 8)
-    assert Alignment("Anna met Tom.", "").extent == (0, 0)

@@ -74,9 +74,6 @@ def test_names_that_recur_together_are_one() -> None:
     once = "They met the Spirit of Winter. The Spirit bowed to Winter."
     assert names(once) == {"Spirit": 2, "Winter": 2}
     assert names(f"{once} They saw the Spirit of Winter.")["Spirit of Winter"] == 2
-    ends = "We walked to Land's End. "
-    assert names(2 * ends) == {"Land": 2, "End": 2}
-    assert names(3 * ends) == {"Land's End": 3}
 
 
 def test_in_verse_a_line_begins_with_a_capital_whatever_it_says() -> None:
@@ -106,7 +103,7 @@ def test_where_names_stand_and_what_they_are_called() -> None:
         ("Beside Anna, who slept, he sat.", "Anna", "person"),
         ("He lived in Lisbon. He loved Lisbon.", "Lisbon", "place"),
         ("He looked at Baskerville Hall, and sighed.", "Baskerville Hall", "place"),
-        ("He read Homer.", "Homer", "name"),
+        ("He read Milton.", "Milton", "name"),
         ("“No,” said Anna. That was Anna Bell.", "Anna Bell", "person"),
         ("Then Bob Gray met the Grays.", "the Grays", "name"),
         ("Then old Mr. Bob Gray met the Grays.", "the Grays", "group"),
@@ -197,9 +194,13 @@ def test_an_abstract_noun_and_a_regiment_are_no_persons(text: str, name: str) ->
     assert types(text).get(name) != "person"
 
 
-def test_a_place_before_a_person_is_no_part_of_his_name() -> None:
-    text = "He lived in Petersburg. “No,” said Berg. And then from Petersburg Berg wrote to us."
-    assert names(text) == {"Petersburg": 2, "Berg": 2}
+def test_a_forename_or_a_title_makes_a_person() -> None:
+    named = "We heard of Henry Bird, of Thea, of Mrs. Billington, of Grace and of Grace Poole; "
+    found = types(f"{named} we saw Milton and James Street, and thought of grace.")
+    assert {name for name, type in found.items() if type == "person"} == {
+        *("Henry Bird", "Thea", "Mrs. Billington", "Grace Poole"),
+    }
+    assert found["Milton"] == "name"
 
 
 def test_an_imperative_before_a_name_is_no_part_of_it() -> None:

@@ -32,6 +32,8 @@ class Batches:
     """How often a batch is still in progress when it is asked about."""
     drop: float = 0.0
     """The share of lines that are in neither of a batch's files."""
+    fail: float = 0.0
+    """The share of lines that are answered with status 500."""
     faults: dict[int, BatchFault] = field(default_factory=dict)
     """What goes wrong with the batch of this number, from 1."""
     line_faults: Callable[[int], int | None] = lambda _: None
@@ -65,6 +67,7 @@ class Batches:
     """The lines of each batch that was created."""
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _lines: int = 0
+    _tries: Counter[str] = field(default_factory=Counter)
 
     def serves(self, path: str) -> bool:
         return re.search(r"/(files|batches)(/|\?|$)", path) is not None
@@ -178,7 +181,6 @@ class Batches:
         self._complete(batch, answer)
 
     def _complete(self, batch: dict[str, Any], answer: AnswerLine) -> None:
-        draw = random.Random(f"{self.seed} {batch['id']}")
         lines = batch["lines"]
         half = len(lines) // 2 if batch["fault"] in ("expired", "cancelled") else len(lines)
         output: list[str | dict[str, Any]] = [*self.odd_lines]
@@ -191,11 +193,12 @@ class Batches:
                 code = f"batch_{batch['fault']}"
                 errors.append({**shown, "response": None, "error": {"code": code, "message": ""}})
                 continue
-            if (status := self.line_faults(self._lines)) is not None:
-                body: dict[str, Any] = {"error": {"message": "The server had an error"}}
-            else:
-                if draw.random() < self.drop:
-                    continue
+            chance = self._draw(line)
+            if chance < self.drop:
+                continue
+            status = 500 if chance < self.drop + self.fail else self.line_faults(self._lines)
+            body: dict[str, Any] = {"error": {"message": "The server had an error"}}
+            if status is None:
                 status, body = answer(line["url"].removeprefix("/v1"), line["body"])
             response = {"status_code": status, "request_id": "r", "body": body}
             if status == 200:
@@ -203,7 +206,7 @@ class Batches:
                 output.append({**shown, "response": response, "error": None})
             else:
                 errors.append({**shown, "response": response, "error": None})
-        draw.shuffle(output)
+        random.Random(f"{self.seed} {batch['id']}").shuffle(output)
         self.delivered |= {each["custom_id"] for each in output if isinstance(each, dict)}
         for name, found in (("output_file_id", output), ("error_file_id", errors)):
             if found:
@@ -215,6 +218,17 @@ class Batches:
                 batch[name] = id
         batch["status"] = batch["fault"] or "completed"
         batch["request_counts"] |= {"completed": len(output), "failed": len(errors)}
+
+    def _draw(self, line: dict[str, Any]) -> float:
+        """A number that depends on what a line asks and how often it was sent, not on its place.
+
+        Threads write lines in any order. The fourth time, after which a call is given up, all
+        goes well.
+        """
+        self._tries[line["custom_id"]] += 1
+        tries = self._tries[line["custom_id"]]
+        asked = json.dumps(line["body"], sort_keys=True)
+        return random.Random(f"{self.seed} {tries} {asked}").random() if tries < 4 else 1.0
 
 
 _FAILURES: dict[str, dict[str, Any]] = {

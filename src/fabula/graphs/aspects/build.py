@@ -251,26 +251,9 @@ class _Steps:
         )
 
     def condense(self, chunks: Sequence[Chunk]) -> Build[list[Detail]]:
-        """Return the details of all chunks, embedded."""
+        """Return the details of all chunks; they are embedded and passed on as they come."""
         size = 1 if self.models.offline else self.options.details_per_call
         new = batches([chunk for chunk in chunks if not self.previous.has_details(chunk)], size)
-        if self.pieces.are_wanted:
-            return (yield from self._condense_in_pieces(chunks, new, size))
-        results = yield from self.calls.each(DETAILS, self._condense_batch, new)
-        by_chunk = {
-            chunk.id: details
-            for batch, batch_details in zip(new, results, strict=True)
-            for chunk, details in zip(batch, batch_details, strict=True)
-        }
-        # Calls saved are rounded up, as batches are.
-        self.work.saved[DETAILS] += -(-(len(chunks) - len(by_chunk)) // size)
-        details = [by_chunk.get(chunk.id) or self.previous.details(chunk) for chunk in chunks]
-        return (yield from self.embed([detail for of_chunk in details for detail in of_chunk]))
-
-    def _condense_in_pieces(
-        self, chunks: Sequence[Chunk], new: Sequence[Sequence[Chunk]], size: int
-    ) -> Build[list[Detail]]:
-        """As `condense`, with the same calls; details are embedded and passed on as they come."""
         replies = yield from self.calls.start_each(DETAILS, self._condense_batch, new)
         reply_of = {batch[0].id: (batch, reply) for batch, reply in zip(new, replies, strict=True)}
         embedding = EmbeddingStream(self.models)
@@ -299,6 +282,7 @@ class _Steps:
             yield from embedding.add(bare)
             if embedding.collect():
                 pass_on()
+        # Calls saved are rounded up, as batches are.
         self.work.saved[DETAILS] += -(-(len(chunks) - len(by_chunk)) // size)
         yield from embedding.finish()
         pass_on()

@@ -72,11 +72,6 @@ class AspectPieces:
         self._chunks, self._by, self._listener = chunks, by, listener
         self._below = {chunk.id: frozenset([row]) for row, chunk in enumerate(chunks)}
 
-    @property
-    def are_wanted(self) -> bool:
-        """Whether anybody takes the pieces."""
-        return self._listener is not None
-
     def add(self, summaries: Sequence[Summary] = (), details: Sequence[Detail] = ()) -> None:
         """Pass on summaries of one level, or details, all with embeddings."""
         if self._listener is None or not (summaries or details):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +11,7 @@ from fabula.graph.builds import Build, ChatStep, Start
 from fabula.graph.extraction import MODEL, RULES, ExtractionCalls, WindowReplies, own_id
 from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildText, BuildWork, Built, Known
-from fabula.graphs.entities.confirm import VERDICTS, NameConfirmer
+from fabula.graphs.entities.confirm import confirm_names
 from fabula.graphs.entities.decided_pairs import read_decided_pairs
 from fabula.graphs.entities.demonstrations import read_demonstrations
 from fabula.graphs.entities.descriptions import (
@@ -32,7 +31,6 @@ from fabula.graphs.entities.mapping import Description, edges_of, nodes_of
 from fabula.graphs.entities.merge import resolve_mentions
 from fabula.graphs.entities.options import Options
 from fabula.graphs.entities.part_facts import EntityReplies, count_facts
-from fabula.graphs.entities.person_names import recognise_persons
 from fabula.graphs.entities.placeholders import EntityPlaceholders
 from fabula.graphs.entities.plays import add_speakers, read_speeches, tell_speakers_apart
 from fabula.graphs.entities.records import DESCRIPTIONS
@@ -47,7 +45,6 @@ from fabula.text.stems import stemmer_of
 
 # What later calls depend on goes first.
 EXTRACT_PRIORITY, NAMES_PRIORITY, STATE_PRIORITY, DESCRIBE_PRIORITY = range(1, 5)
-_WORD = re.compile(r"[^\W\d_]+")
 
 
 @keep_replies
@@ -67,7 +64,6 @@ def build(
     decisions = read_decided_pairs(options.keep_apart, options.join)
     placeholders = EntityPlaceholders.of_means(known.means, options.description_tokens)
     calls = ExtractionCalls(models, work)
-    confirmer = NameConfirmer(calls, NAMES_PRIORITY, known.facts)
     replies = EntityReplies()
     stated: list[StatedTriple] = []
     stating = None
@@ -95,8 +91,10 @@ def build(
         decisions=decisions,
     )
     if resolved.resolution.doubtful and not models.offline:
-        doubtful = resolved.resolution.doubtful
-        resolved = resolved.confirm((yield from confirmer.confirm(doubtful, resolved.mentions)))
+        confirmed = yield from confirm_names(
+            calls, NAMES_PRIORITY, resolved.resolution.doubtful, resolved.mentions
+        )
+        resolved = resolved.confirm(confirmed)
     cast = resolved.merge(text.document.id, text.decisions)
     statements = statements_of(cast)
     if models.offline:
@@ -125,19 +123,14 @@ def build(
     return Built(
         tuple(embedded),
         tuple(edges_of(cast, triples)),
-        {
-            **count_facts(cast, triples, extraction.dropped, replies),
-            **({VERDICTS: verdicts} if (verdicts := confirmer.written()) else {}),
-        },
+        count_facts(cast, triples, extraction.dropped, replies),
         calls.gaps,
     )
 
 
 def _extract_by_rules(text: BuildText, calls: ExtractionCalls) -> Extraction:
-    language, ordinary = text.document.language, _ordinary(text)
-
     def read(chunks: Sequence[Chunk]) -> list[Extraction]:
-        return [recognise_persons(extract_entities(chunks, language), language, ordinary)]
+        return [extract_entities(chunks, text.document.language)]
 
     runs = calls.read_by_rule(read, text.chunks, own_id)
     return Extraction(
@@ -225,9 +218,3 @@ def quote(
         )
         for id, subject in statements.items()
     }
-
-
-def _ordinary(text: BuildText) -> frozenset[str]:
-    """The words that a text prints in lower case."""
-    words = (word for chunk in text.chunks for word in _WORD.findall(chunk.text))
-    return frozenset(word for word in words if word.islower())

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from fabula.graph import Gap
 from fabula.graph.builds import Build
+from fabula.graph.calls import batches
 from fabula.graph.extraction import ExtractionCalls, ModelQuestion, Records
 from fabula.graphs.entities.pairs import (
     PAIRS_A_CALL,
     REPLY_TOKENS,
     PairsReply,
-    digest_pair,
     list_pairs,
     placeholder,
     read_pairs,
@@ -29,8 +28,6 @@ MAX_CALLS = 2
 MAX_STATEMENTS, MAX_TOKENS = 3, 80
 """What the prompt has of each name: statements at most, and their tokens together."""
 MAX_NAME_CHARACTERS = 100
-VERDICTS, SAME, OTHER = "name_verdicts", "+", "-"
-"""The fact that keeps the verdicts of a build: of each pair its digest, and what was said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +37,6 @@ class NamePair:
     names: tuple[str, str]
     texts: tuple[str, str]
     chunks: tuple[str, ...]
-
-    @property
-    def digest(self) -> str:
-        """16 hex digits of both texts."""
-        return digest_pair(self.texts)
 
 
 def name_pairs(
@@ -93,60 +85,27 @@ def ask_names() -> ModelQuestion[tuple[NamePair, ...], Records[bool]]:
     )
 
 
-@dataclass
-class NameConfirmer:
-    """Has a model decide on doubtful pairs of names.
+def confirm_names(
+    calls: ExtractionCalls,
+    priority: int,
+    doubtful: Sequence[tuple[NameForm, NameForm]],
+    mentions: Sequence[Mention],
+) -> Build[frozenset[tuple[str, str]]]:
+    """Return the doubtful pairs of names that are one person's: paid calls, twenty pairs a call.
 
-    Attributes:
-        calls: The calls of the build, and its gaps.
-        priority: That of the calls: the lowest goes first.
-        facts: What the previous build counted, with its verdicts.
-        verdicts: What is decided, by the digests of pairs; kept for the next build.
+    Where no reply can be used there is a gap, and the names stay apart.
     """
-
-    calls: ExtractionCalls
-    priority: int
-    facts: Mapping[str, Any]
-    verdicts: dict[str, bool] = field(default_factory=dict)
-
-    def confirm(
-        self, doubtful: Sequence[tuple[NameForm, NameForm]], mentions: Sequence[Mention]
-    ) -> Build[frozenset[tuple[str, str]]]:
-        """Return the pairs of names that are one person's: paid calls, twenty pairs a call.
-
-        Pairs of which nothing changed are not asked about again. Where no reply can be used there
-        is a gap, and the names stay apart.
-        """
-        pairs = name_pairs(doubtful, mentions)
-        previous = {
-            written[:-1]: written.endswith(SAME) for written in self.facts.get(VERDICTS, ())
-        }
-        self.verdicts = {
-            pair.digest: previous[pair.digest] for pair in pairs if pair.digest in previous
-        }
-        yield from self._ask([pair for pair in pairs if pair.digest not in previous])
-        return frozenset(pair.names for pair in pairs if self.verdicts.get(pair.digest))
-
-    def written(self) -> list[str]:
-        """Return the verdicts as the fact VERDICTS has them."""
-        return sorted(
-            f"{digest}{SAME if same else OTHER}" for digest, same in self.verdicts.items()
-        )
-
-    def _ask(self, pairs: Sequence[NamePair]) -> Build[None]:
-        batches = [
-            tuple(pairs[start : start + PAIRS_A_CALL])
-            for start in range(0, len(pairs), PAIRS_A_CALL)
-        ]
-        if not batches:
-            return
-        self.calls.work.gaps.expect(len(batches))
-        gaps = []
-        for batch in batches:
-            chunks = tuple(dict.fromkeys(chunk for pair in batch for chunk in pair.chunks))
-            gaps.append(Gap(NAMES, "", chunks, dict.fromkeys(chunks, 1.0)))
-        answers = yield from self.calls.ask_each(ask_names(), batches, gaps, self.priority)
-        for batch, answer in zip(batches, answers, strict=True):
-            if answer:
-                same = answer.every.records
-                self.verdicts |= dict(zip((pair.digest for pair in batch), same, strict=True))
+    asked = [*map(tuple, batches(name_pairs(doubtful, mentions), PAIRS_A_CALL))]
+    calls.work.gaps.expect(len(asked))
+    gaps = []
+    for pairs in asked:
+        chunks = tuple(dict.fromkeys(chunk for pair in pairs for chunk in pair.chunks))
+        gaps.append(Gap(NAMES, "", chunks, dict.fromkeys(chunks, 1.0)))
+    answers = yield from calls.ask_each(ask_names(), asked, gaps, priority)
+    return frozenset(
+        pair.names
+        for pairs, answer in zip(asked, answers, strict=True)
+        if answer
+        for pair, same in zip(pairs, answer.every.records, strict=True)
+        if same
+    )

@@ -252,21 +252,8 @@ def restrict_cast(
         element = known.get(row["id"])
         if element is None or not element.name or not element.names:
             continue
-        names = _order(element)
-        shown = {
-            **row,
-            "name": element.name,
-            "names": names,
-            "counts": [element.names.get(name, 0) for name in names],
-            "mentions": sum(element.names.values()),
-            "chunks": element.chunks,
-        }
+        shown = _restrict_entity(row, element)
         if "merged_by" in row:
-            reasons = dict(zip(row["names"], row["merged_by"], strict=True))
-            shown["merged_by"] = [reasons.get(name, "") for name in names]
-            shown["degree"] = element.relations
-            shown["key"] = row["key"] if element.is_whole else element.name.casefold()
-            shown["text"] = row["text"] if element.is_whole else element.text
             if is_unread and is_unread(shown["text"]):
                 shown["text"] = ""
             shown["relations"] = _restrict_relations(row["relations"], known, is_unread)
@@ -329,7 +316,7 @@ def restrict_part(part: Part, below: Mapping[str, Part], chunks: Set[str]) -> Pa
         source, target = (known.get(ends.get((node.id, type), "")) for type in (SOURCE, TARGET))
         sources = tuple(id for id in node.sources if id in chunks)
         if node.label == ENTITY and element.names:
-            properties = _entity_properties(node.properties, element)
+            properties = _restrict_entity(node.properties, element)
         elif node.label == RELATION and source and target and source.name and target.name:
             strengths = [edge.properties["strength"] for edge in edges.get(node.id, ())]
             properties = {
@@ -367,22 +354,24 @@ def restrict_part(part: Part, below: Mapping[str, Part], chunks: Set[str]) -> Pa
     return replace(part, nodes=tuple(nodes), edges=tuple(kept))
 
 
-def _entity_properties(properties: Mapping[str, Any], element: KnownElement) -> dict[str, Any]:
+def _restrict_entity(row: Mapping[str, Any], element: KnownElement) -> dict[str, Any]:
+    """Return what a row or a node has of an entity, as far as it is known."""
     names = _order(element)
-    reasons = dict(zip(properties["names"], properties["merged_by"], strict=True))
-    restricted = {
-        **properties,
+    shown = {
+        **row,
         "name": element.name,
         "names": names,
         "counts": [element.names.get(name, 0) for name in names],
-        "merged_by": [reasons.get(name, "") for name in names],
         "mentions": sum(element.names.values()),
         "chunks": element.chunks,
-        "degree": element.relations,
     }
-    if not element.is_whole:
-        restricted |= {"text": element.text, "key": element.name.casefold()}
-    return restricted
+    if "merged_by" in row:
+        reasons = dict(zip(row["names"], row["merged_by"], strict=True))
+        shown["merged_by"] = [reasons.get(name, "") for name in names]
+        shown["degree"] = element.relations
+        if not element.is_whole:
+            shown |= {"text": element.text, "key": element.name.casefold()}
+    return shown
 
 
 def _in_text_order(below: Mapping[str, Part]) -> list[str]:

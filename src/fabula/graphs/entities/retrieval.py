@@ -41,7 +41,7 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
         The network; None where no entities were built.
     """
     with tools.trace.step("network") as step:
-        unfiltered = _without_filters(filters)
+        unfiltered = filters.open
         network = tools.cached(
             "network",
             unfiltered,
@@ -163,7 +163,7 @@ def _nearest(
     vector: Vector, text: str, kind: str, filters: Filters, tools: Tools, limit: int, least: float
 ) -> dict[str, float]:
     """The nearest elements of a kind by their ids; without a model by words, too."""
-    unfiltered = _without_filters(filters)
+    unfiltered = filters.open
     kinds = STATED if kind in STATED else (kind,)
     hits = tools.elements(vector, unfiltered, limit, kinds)
     # Here, and not on the fused scores, which are shares of what was found and no cosines.
@@ -191,7 +191,7 @@ def passages(
     They are found by cosine; without a model as the mode `hybrid` does, as static vectors miss what
     words find.
     """
-    chunks = replace(_without_filters(filters), kinds=("chunk",))
+    chunks = replace(filters.open, kinds=("chunk",))
     if tools.models.offline:
         wide = replace(tools, k=limit, options=hybrid.Options())
         return hybrid.retrieve(question, chunks, wide)
@@ -466,8 +466,3 @@ def fall_back(
 
 def _as_hybrid(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     return hybrid.retrieve(question, filters, replace(tools, options=hybrid.Options()))
-
-
-def _without_filters(filters: Filters) -> Filters:
-    """The same collection and document, with all kinds, aspects and levels."""
-    return filters.open

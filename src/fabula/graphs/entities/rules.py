@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from fabula.graphs.entities.forenames import is_forename
 from fabula.graphs.entities.merge import FAMILY
-from fabula.graphs.entities.names import name_key, name_titles
+from fabula.graphs.entities.names import lower_name, name_key, name_titles, title_sex
 from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN
 from fabula.graphs.entities.values import Extraction, Mention, RelationMention
 from fabula.graphs.entities.word_forms import beginnings, is_inflected
@@ -43,9 +43,9 @@ COMMON = 10
 PLACE_USES, PLACE_USES_NEAR, MIN_PLACE_USES_NEAR = 0.5, 0.75, 4
 """The share of uses like a place's from which a name is one. Where none of them has a word like
 "in", which only places have, the share and the number must be larger."""
-RECURRING = {"of": 2, "'s": 3}
-"""How often two names must follow each other with this between them to be one name: Ghost of
-Christmas Past, Land's End."""
+RECURRING = 2
+"""How often two names must follow each other with "of" between them to be one name: Ghost of
+Christmas Past."""
 MAX_HEADING_WORDS = 12
 """A paragraph of so few words without a mark at its end is a heading: all may have a capital."""
 MAX_KEYWORDS = 2
@@ -130,9 +130,6 @@ def extract_entities(chunks: Sequence[Chunk], language: str) -> Extraction:
     written_small = {word.small for words in texts for word in words if word.text.islower()}
     uses = _uses(texts, runs, small)
     types = _types(uses, small, language, written_small)
-    runs = _split_places_from_persons(texts, [chunk.text for chunk in chunks], runs, types)
-    uses = _uses(texts, runs, small)
-    types = _types(uses, small, language, written_small)
     real_names = {
         name
         for name, use in uses.items()
@@ -156,9 +153,23 @@ def extract_entities(chunks: Sequence[Chunk], language: str) -> Extraction:
             }
             sentence = sentences.most_particular(row, places[name])
             type = types[name_key(name)]
+            if type == UNKNOWN and _is_called_as_person(name, small, written_small):
+                type = PERSON
             mentions.append(Mention(chunk.id, chunk.start, name, printed, type, sentence))
         relation_mentions += sentences.pairs_of_names(row, places)
     return Extraction(tuple(mentions), tuple(relation_mentions))
+
+
+def _is_called_as_person(name: str, small: Words, written_small: AbstractSet[str]) -> bool:
+    """Whether a name begins with a title, or with a forename: who is only mentioned has no verb."""
+    if title_sex(name):
+        return True
+    words = name_key(name).split()
+    has_article = lower_name(name).split()[0] in small.articles
+    is_place_or_thing = words[-1] in small.kinds_of_place | small.kinds_of_thing
+    if has_article or is_place_or_thing or not small.connectives.isdisjoint(words):
+        return False
+    return is_forename(words[0]) and (len(words) > 1 or words[0] not in written_small)
 
 
 def _with_article(form: str, use: _Uses) -> str:
@@ -263,7 +274,7 @@ def _runs(
     small: Words,
     is_verse: bool,
 ) -> list[list[_Run]]:
-    """The names of each text; two that often follow each other with "of" or 's are one name."""
+    """The names of each text; two that often follow each other with "of" between are one name."""
     simple = [list(_simple_runs(words, names, small, is_verse)) for words in texts]
     if small.paradigms:
         simple = _split_neighbours(texts, simple, small)
@@ -271,14 +282,14 @@ def _runs(
         _smalls(words, first[0], second[1])
         for words, of_text in zip(texts, simple, strict=True)
         for first, second in pairwise(of_text)
-        if _link(words, first, second, small)
+        if _are_linked(words, first, second, small)
     )
     runs = []
     for words, text, of_text in zip(texts, printed, simple, strict=True):
         joined: list[tuple[int, int]] = []
         for run in of_text:
-            link = _link(words, joined[-1], run, small) if joined else ""
-            if link and counts[_smalls(words, joined[-1][0], run[1])] >= RECURRING[link]:
+            is_linked = joined and _are_linked(words, joined[-1], run, small)
+            if is_linked and counts[_smalls(words, joined[-1][0], run[1])] >= RECURRING:
                 joined[-1] = (joined[-1][0], run[1])
             else:
                 joined.append(run)
@@ -310,30 +321,6 @@ def _split_neighbours(
     ]
 
 
-def _split_places_from_persons(
-    texts: Sequence[Sequence[_Word]],
-    printed: Sequence[str],
-    runs: Sequence[Sequence[_Run]],
-    types: Mapping[str, str],
-) -> list[list[_Run]]:
-    """Split what is a place and then a person, and occurs once: "From Petersburg Berg wrote"."""
-    counts = Counter(name_key(run.form) for of_text in runs for run in of_text)
-
-    def split(words: Sequence[_Word], text: str, run: _Run) -> list[_Run]:
-        if counts[name_key(run.form)] == 1 and run.last - run.first > 1:
-            place = _make_run(words, text, run.first, run.first + 1)
-            person = _make_run(words, text, run.first + 1, run.last)
-            kinds = tuple(types.get(name_key(part.form)) for part in (place, person))
-            if kinds == (PLACE, PERSON):
-                return [place, person]
-        return [run]
-
-    return [
-        [part for run in of_text for part in split(words, text, run)]
-        for words, text, of_text in zip(texts, printed, runs, strict=True)
-    ]
-
-
 def _make_run(words: Sequence[_Word], text: str, first: int, last: int) -> _Run:
     start, end = words[first].start, words[last - 1].end
     return _Run(first, last, " ".join(text[start:end].split()), start)
@@ -343,18 +330,17 @@ def _smalls(words: Sequence[_Word], first: int, last: int) -> tuple[str, ...]:
     return tuple(word.small for word in words[first:last])
 
 
-def _link(
+def _are_linked(
     words: Sequence[_Word], first: tuple[int, int], second: tuple[int, int], small: Words
-) -> str:
-    """What is between two names that may make one name of them: "of", 's, or ''."""
+) -> bool:
+    """Whether "of", which may make one name of them, is between two names."""
     between = words[first[1] : second[0] + 1]
-    if not all(_SPACE.fullmatch(word.before) for word in between):
-        return ""
-    if words[first[1] - 1].is_possessive:
-        return "'s" if len(between) == 1 else ""
+    if words[first[1] - 1].is_possessive or not all(
+        _SPACE.fullmatch(word.before) for word in between
+    ):
+        return False
     smalls = [word.small for word in between[:-1]]
-    is_of = smalls and smalls[0] in small.connectives and set(smalls[1:]) <= small.articles
-    return "of" if is_of else ""
+    return bool(smalls) and smalls[0] in small.connectives and {*smalls[1:]} <= small.articles
 
 
 def _simple_runs(
