@@ -24,7 +24,6 @@ from fabula.graphs.entities.modes import MODES as OVER_ENTITIES
 from fabula.models.usage import Usage
 from fabula.server import Address
 from fabula.text import tokens
-from hits import rounded
 from kills import story
 
 QUESTION = "Where did Anna go in the winter?"
@@ -162,17 +161,6 @@ def test_another_package_adds_a_mode(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 # What may be done to any mode's hits
-
-
-def test_diversity_passes_over_what_says_the_same() -> None:
-    with (
-        Fabula(mode="details", top_k=10) as plain,
-        Fabula(mode="details", top_k=10, diversity=0.7) as diverse,
-    ):
-        one, other = plain.retrieve(QUESTION), diverse.retrieve(QUESTION)
-    assert len(other) == 10
-    assert rounded(one[:1]) == rounded(other[:1]), "the best stays the best"
-    assert {hit.id for hit in one} != {hit.id for hit in other}
 
 
 @pytest.mark.parametrize(("expand", "kind"), [("parents", "summary"), ("neighbours", "chunk")])

@@ -6,12 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from fabula.ask.diversity import select_diverse
 from fabula.ask.fusion import fuse_by_ranks, fuse_by_scores
 from fabula.graph.hits import Hit
-from fabula.text.document import Vector
 from fabula.text.ranking import bm25
 
 
@@ -90,16 +86,3 @@ def test_passages_without_the_questions_words_score_nothing() -> None:
 
 
 # Diversity
-
-
-def test_a_near_duplicate_waits_until_what_is_new_was_said() -> None:
-    vectors = {"a": unit(1, 0), "b": unit(0.99, 0.1), "c": unit(0, 1)}
-    found = hits(a=1.0, b=0.99, c=0.5)
-    assert [hit.id for hit in select_diverse(found, vectors, 0.5, 3)] == ["a", "c", "b"]
-    assert [hit.id for hit in select_diverse(found, vectors, 0.0, 2)] == ["a", "b"]
-    assert select_diverse([], {}, 0.5, 3) == []
-
-
-def unit(*numbers: float) -> Vector:
-    row = np.array(numbers, np.float32)
-    return row / np.linalg.norm(row)

@@ -192,7 +192,6 @@ def test_what_is_imported_is_what_was_exported(app: App, tmp_path: Path) -> None
     # Questions are answered, and it takes changes.
     hits = store.nearest(vector(0), 3, Filters(NAME), MODEL)
     assert hits[0].score == pytest.approx(1, abs=1e-4)
-    assert store.known_words(NAME, ["word"]) == {"word"}
     put(store, small_graph("c.txt", collection=NAME))
 
 

@@ -139,7 +139,7 @@ def test_its_embedded_elements_are_found_by_its_own_mode_alone(book: Path) -> No
     with Fabula() as fabula:
         fabula.ingest(book, graphs=BOTH)
         hits = fabula.retrieve(QUESTION, mode="headings", k=3)
-        [other] = fabula.retrieve(QUESTION, mode="headings", k=2, diversity=0.5)[1:]
+        [other] = fabula.retrieve(QUESTION, mode="headings", k=2)[1:]
         proof = fabula.sources(hits)
         everything = [
             hit

@@ -120,3 +120,13 @@ def test_the_end_of_a_title_is_no_author_in_the_headers_of_the_nineties() -> Non
     small_print = f"***START**THE SMALL PRINT!**FOR PUBLIC DOMAIN ETEXTS**START***\n\n{marker}"
     book = strip_library_text(f"{header}\n\n\n{small_print}\n\n\n{PROSE}\n\n{PROSE}")
     assert (book.title, book.author) == ("", "")
+
+
+def test_what_a_publisher_offers_behind_the_end_is_left_out_and_an_afterword_is_not() -> None:
+    offer = "Each large 12mo, cloth decorative, illustrated, per volume $2.00\n\nA fine book.\n\n"
+    story = "Once upon a time.\n\nTHE END."
+    document = read(f"{story}\n\n=THE BLUE SERIES=\n\n{offer}=THE RED SERIES=\n\n{offer}")
+    assert document.text == story
+    assert set(document.left_out) == {"advertisements"}
+    afterword = f"{story}\n\nThe author sold it for $5 in a shop, and never wrote again."
+    assert read(afterword).text == afterword

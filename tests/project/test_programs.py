@@ -160,7 +160,7 @@ def test_an_option_of_a_question_is_declared_once_and_is_the_same_everywhere() -
     }
     # Their bounds are those of the library, or closer ones.
     assert options.keys() - Question.model_fields.keys() == set()
-    for given in ({"k": 0}, {"diversity": 2}, {"context_tokens": 15}, {"expand": "parent"}):
+    for given in ({"k": 0}, {"context_tokens": 15}, {"expand": "parent"}):
         with pytest.raises(ValidationError):
             Question(question="Who?", **given)
 
@@ -186,7 +186,6 @@ def test_one_aspect_or_kind_needs_no_list_and_none_is_not_given() -> None:
         ({"k": 0}, "k: input should be greater than or equal to 1"),
         ({"k": 2.5}, "k: input should be a valid integer"),
         ({"context_tokens": 0}, "context_tokens: input should be greater"),
-        ({"diversity": 2}, "diversity: input should be less than or equal to 1"),
         ({"expand": "parent"}, "expand: input should be 'none', 'parents' or 'neighbours'"),
         ({"rewrite": True}, "rewrite: input should be 'none', 'queries' or 'answer'"),
         ({"context": "words"}, "context: input should be 'auto', 'passages' or 'sentences'"),

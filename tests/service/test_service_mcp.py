@@ -181,7 +181,7 @@ def test_a_tool_takes_the_other_options_of_a_question_too(it: Served) -> None:
     hits = called(it, "search", **question, k=3, expand="neighbours")["rows"]
     assert len(hits) > 3
     assert called(it, "ask", **question, fill=False)["answer"]
-    assert "less than or equal to 1" in called(it, "ask", **question, diversity=2)
+    assert "greater than or equal to 1" in called(it, "ask", **question, k=0)
     told = called(it, "search", **question, conversation="new")
     assert "search has no argument 'conversation'." in told
     # A misspelled `until` would tell all of the book.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cases import for_each
 from fabula.text.folding import printed_words
-from fabula.text.spelling import is_slip, spelling_key
+from fabula.text.spelling import spelling_key
 
 
 @for_each(
@@ -55,40 +55,6 @@ def test_spellings_of_a_word_share_a_key(first: str, second: str, language: str)
 )
 def test_different_words_have_different_keys(first: str, second: str, language: str) -> None:
     assert spelling_key(first, language) != spelling_key(second, language)
-
-
-def is_word(word: str) -> bool:
-    return word in ("horse", "house", "well", "ghosts")
-
-
-@for_each(
-    ("word", "printed"),
-    [
-        ("receive", "recieve"),
-        ("marvelous", "marvellous"),
-        ("hurreid", "hurried"),
-        ("dont", "don't"),
-    ],
-)
-def test_one_wrong_letter_is_a_slip(word: str, printed: str) -> None:
-    assert is_slip(word, printed, is_word)
-
-
-@for_each(
-    ("word", "printed"),
-    [
-        ("horse", "house"),
-        ("well", "we'll"),
-        ("harley", "marley"),
-        ("ghosts", "ghost"),
-        ("walk", "walked"),
-        ("1843", "1844"),
-        ("fred", "ted"),
-        ("recciever", "receivers"),
-    ],
-)
-def test_another_word_is_no_slip(word: str, printed: str) -> None:
-    assert not is_slip(word, printed, is_word)
 
 
 def test_printed_words_have_their_characters_and_keep_short_forms() -> None:

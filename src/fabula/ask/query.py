@@ -169,15 +169,6 @@ class Query:
         Field(description="have a model rank the passages that were found"),
         DefaultFrom("rerank"),
     ] = False
-    diversity: Annotated[
-        float,
-        Field(
-            ge=0,
-            le=1,
-            description="how much similarity to better passages counts against a passage, 0 to 1",
-        ),
-        DefaultFrom("diversity"),
-    ] = 0.0
     expand: Annotated[
         Expand,
         Field(description="what comes with each passage: the summaries above, or neighbours"),

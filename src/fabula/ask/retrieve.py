@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 from fabula import tracing
-from fabula.ask.diversity import select_diverse
 from fabula.ask.fusion import fuse_by_ranks
 from fabula.ask.query import Expand, Query, Rewrite
 from fabula.graph.hits import Filters, Hit
@@ -39,8 +38,8 @@ def retrieve(query: Query, filters: Filters, runs: Sequence[ModeRun]) -> Retriev
 
     Each mode finds as many hits as it would alone. Then, in this order, as the question says:
     `rewrite` searches with other wordings too, or with a made-up answer instead; `rerank` has a
-    model rank four times as many hits as are shown; `diversity` passes over hits that are like
-    better ones; `expand` adds the summaries above a shown hit, or the chunks beside it, after it.
+    model rank four times as many hits as are shown; `expand` adds the summaries above a shown hit,
+    or the chunks beside it, after it.
 
     Args:
         query: The question. `query.k` hits are shown.
@@ -73,8 +72,7 @@ def _retrieve(query: Query, filters: Filters, runs: Sequence[ModeRun]) -> Retrie
     if not runs:
         return RetrievalResult()
     tools = runs[0].tools
-    is_wide = query.rerank or query.diversity > 0
-    wide = replace(tools, k=WIDENING * tools.k) if is_wide else tools
+    wide = replace(tools, k=WIDENING * tools.k) if query.rerank else tools
     place = tools.store.place
     is_unread = place is not None or bool(filters.read)
     questions = _rewrite(query.question, tools, query.rewrite, is_unread=is_unread)
@@ -89,8 +87,6 @@ def _retrieve(query: Query, filters: Filters, runs: Sequence[ModeRun]) -> Retrie
     hits = rankings[0] if len(rankings) == 1 else _fuse(rankings, wide)
     if query.rerank and hits:
         hits = _rerank(query.question, hits[: WIDENING * query.k], tools)
-    if query.diversity:
-        hits = _diversify(hits, tools, query.diversity, filters.collection)
     first, further = hits[: query.k], hits[query.k : tools.k]
     if query.expand != "none":
         first = _expand(first, tools, query.expand, filters)
@@ -187,16 +183,6 @@ def _rerank(question: str, hits: Sequence[Hit], tools: Tools) -> list[Hit]:
         ranked.sort(key=lambda hit: (-hit.score, hit.id))
         step.record(ranked, ranked[: tools.k])
     return ranked
-
-
-def _diversify(hits: Sequence[Hit], tools: Tools, diversity: float, collection: str) -> list[Hit]:
-    with tools.trace.step("diversify", f"{diversity:g}") as step:
-        vectors = tools.store.vectors(collection, [hit.id for hit in hits])
-        # A passage that was removed a moment ago has no vector any more.
-        hits = [hit for hit in hits if hit.id in vectors]
-        selected = select_diverse(hits, vectors, diversity, tools.k)
-        step.record(hits, selected)
-    return selected
 
 
 def _expand(hits: Sequence[Hit], tools: Tools, expand: Expand, filters: Filters) -> list[Hit]:

@@ -275,7 +275,6 @@ class Settings(BaseModel):
         description="model for the endpoint's /rerank, or one of this machine, as "
         "'fastembed:Xenova/ms-marco-MiniLM-L-6-v2'; without it, the chat model ranks",
     )
-    diversity: float = default_field("diversity")
     expand: Expand = default_field("expand")
     context: Context = default_field("context")
     context_tokens: ContextTokens = default_field("context_tokens")

@@ -273,13 +273,6 @@ class CollectionsReader:
             )
         ]
 
-    def known_words(self, collection: str, words: Sequence[str]) -> set[str]:
-        """Return those of some words that a passage of any collection has."""
-        found = self._each(
-            lambda store, within: sorted(store.known_words(within.collection, words))
-        )
-        return {word for _, word in found}
-
     def structures(self, collection: str, documents: Sequence[str]) -> dict[str, TextStructure]:
         """Return the structures of documents, whichever collections they are in."""
         return dict(

@@ -328,7 +328,12 @@ def subtitle_line(line: str) -> bool:
 
 def is_contents_name(line: str) -> bool:
     """Return whether a line is the heading of a table of contents, or THE END."""
-    return is_list_name(line) or _bare(line) in _words().ends
+    return is_list_name(line) or is_end(line)
+
+
+def is_end(line: str) -> bool:
+    """Return whether a line is THE END."""
+    return _bare(line) in _words().ends
 
 
 def is_list_name(line: str) -> bool:

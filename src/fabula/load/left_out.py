@@ -16,6 +16,7 @@ PAGE_NUMBERS = "page numbers"
 PAGE_MARKS = "page marks"
 RUNNING_HEADS = "running heads"
 MAKERS_NOTES = "makers' notes"
+ADVERTISEMENTS = "advertisements"
 
 LIBRARY_KINDS = (HEADER, LICENCE)
 """The kinds that belong to a library, and not to the book."""

@@ -18,6 +18,7 @@ from fabula.load import chapters
 from fabula.load.blocks import Block
 from fabula.load.clean import fold_heading
 from fabula.load.left_out import (
+    ADVERTISEMENTS,
     CONTENTS,
     MAKERS_NOTES,
     PAGE_MARKS,
@@ -75,6 +76,14 @@ _MAX_NOTE_CHARACTERS = 3_000
 """The longest note in brackets that spans several paragraphs."""
 _TITLE_PAGE_BLOCKS = 10
 """The first blocks, among which the title is printed in capitals."""
+_OFFER = re.compile(
+    r"[$£] ?\d|\b\d+s\. ?(?:\d+d\.|net\b)|\b(?:12mo|8vo|16mo|postpaid|net price|\d+ cents)\b"
+    r"|\bcloth (?:decorative|bound|gilt)|\bprice,? \d|\bfully illustrated\b",
+    re.IGNORECASE,
+)
+"""What a publisher's list says of a book: its price, size and binding."""
+_MAX_CHARACTERS_OF_OFFER = 1_500
+"""Characters of a list for each of them, with praise in between; an afterword has fewer."""
 _MIN_DIVIDING_SHARE = 0.3
 """Of page numbers, so many are within a sentence at least; hardly any number of a stanza is."""
 
@@ -107,6 +116,7 @@ def remove_paratext(blocks: Sequence[Block], title: str) -> Paratext:
         partial(_remove_running_heads, title=title),
         _remove_lists,
         _remove_makers_notes,
+        _remove_advertisements,
     ):
         body = list(remove(body, left_out))
     return Paratext(body, left_out, pages.metadata, pages.books)
@@ -403,6 +413,20 @@ def _remove_makers_notes(blocks: Sequence[Block], left_out: Counter[str]) -> Ite
             left_out[MAKERS_NOTES] += count_characters(texts[index][:end])
             marks = "".join(mark[0] for mark in MARK.finditer(block.text))
             yield replace(block, text=marks + texts[index][end:].lstrip())
+        else:
+            yield block
+
+
+def _remove_advertisements(blocks: Sequence[Block], left_out: Counter[str]) -> Iterator[Block]:
+    """Remove the books that a publisher offers behind THE END, with their prices and sizes."""
+    ends = [row for row, block in enumerate(blocks) if chapters.is_end(without_marks(block.text))]
+    first = ends[-1] + 1 if ends else len(blocks)
+    rest = "\n".join(without_marks(block.text) for block in blocks[first:])
+    offers = len(_OFFER.findall(rest))
+    is_list = offers >= _MIN_COUNT and offers * _MAX_CHARACTERS_OF_OFFER >= len(rest)
+    for row, block in enumerate(blocks):
+        if is_list and row >= first:
+            yield from _leave_out(block, ADVERTISEMENTS, left_out)
         else:
             yield block
 

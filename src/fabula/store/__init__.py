@@ -583,22 +583,6 @@ class Store(Database):
         )
         return [read_hit(row) for row in rows]
 
-    def known_words(self, collection: str, words: Sequence[str]) -> set[str]:
-        """Return those of some words that a passage of a collection has.
-
-        The words of texts that `find_quoted` has just been given are known; others take one round
-        trip.
-        """
-        terms = {word: question_terms(word) for word in words}
-        every = list(dict.fromkeys(term for each in terms.values() for term in each))
-        if not every:
-            return set()
-        statistics = recall_words(self._derived, schema.TEXTS, collection, every)
-        if statistics is None:
-            statistics = count_words(self, self._derived, schema.TEXTS, collection, every)
-        counts = statistics.counts
-        return {word for word, each in terms.items() if each and all(map(counts.get, each))}
-
     def _search_words(
         self,
         index: str,

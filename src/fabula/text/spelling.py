@@ -8,12 +8,10 @@ therefore -re and -er are the same only in the words of a list.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 MAX_REMEMBERED_KEYS = 65_536
-MIN_TYPO_LETTERS = 5
-"""A shorter word with another letter is too often another word."""
 _Rule = tuple[re.Pattern[str], str]
 
 
@@ -120,43 +118,3 @@ def spelling_key(word: str, language: str) -> str:
     for pattern, replacement in _LANGUAGES.get(language, ()):
         word = pattern.sub(replacement, word)
     return word.translate(_ONE_LETTER)
-
-
-def is_slip(word: str, printed: str, is_word: Callable[[str], bool]) -> bool:
-    """Return whether a word is another one with one wrong letter, and is no word itself.
-
-    One letter may be another one, missing, too many, or exchanged with the next, but neither the
-    first nor the last letter, where it is mostly another word or another form: Fred and Ted, ghost
-    and ghosts. A missing apostrophe may be anywhere.
-
-    Args:
-        word: A folded word.
-        printed: The folded word that it may stand for.
-        is_word: Returns whether a word is one that texts have, so that it is no slip.
-    """
-    if word == printed or any(map(str.isdigit, word + printed)):
-        return False
-    if word.replace("'", "") == printed.replace("'", ""):
-        return not is_word(word)
-    if min(len(word), len(printed)) < MIN_TYPO_LETTERS or max(len(word), len(printed)) > 40:
-        return False
-    if (word[0], word[-1]) != (printed[0], printed[-1]) or "'" in word + printed:
-        return False
-    return _differ_by_one(word, printed) and not is_word(word)
-
-
-def _differ_by_one(first: str, second: str) -> bool:
-    """Return whether two different words are one letter apart (Damerau 1964)."""
-    if abs(len(first) - len(second)) > 1:
-        return False
-    at = next(
-        (place for place, pair in enumerate(zip(first, second, strict=False)) if len({*pair}) > 1),
-        min(len(first), len(second)),
-    )
-    if len(first) == len(second):
-        is_swapped = first[at : at + 2] == second[at : at + 2][::-1]
-        return first[at + 1 :] == second[at + 1 :] or (
-            is_swapped and first[at + 2 :] == second[at + 2 :]
-        )
-    shorter, longer = sorted((first, second), key=len)
-    return shorter[at:] == longer[at + 1 :]

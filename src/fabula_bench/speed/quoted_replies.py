@@ -297,21 +297,6 @@ def _write_verse(text: str, book: QuotedBook, draw: random.Random) -> str | None
     return " / ".join(lines) if len(lines) > 1 else None
 
 
-def _slip(text: str, book: QuotedBook, draw: random.Random) -> str | None:
-    """Return a text with two letters exchanged inside one long word that makes no other word."""
-    words = text.split(" ")
-    long = [n for n, w in enumerate(words) if len(w) > 8 and w.isalpha() and w.islower()]
-    if not long or book.language not in ("en", "pl", "de", "fr", "es"):
-        return None
-    place = draw.choice(long)
-    word = words[place]
-    at = draw.randrange(2, len(word) - 3)
-    if word[at] == word[at + 1]:
-        return None
-    words[place] = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-    return " ".join(words)
-
-
 Change = Callable[[str, QuotedBook, random.Random], str | None]
 TRUE: dict[str, Change] = {
     "verbatim": lambda text, book, draw: text,
@@ -325,7 +310,6 @@ TRUE: dict[str, Change] = {
     "spelling": _respell,
     "Russian of 1900": _respell_russian,
     "verse": _write_verse,
-    "slip": _slip,
 }
 
 

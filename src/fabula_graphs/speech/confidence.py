@@ -6,12 +6,12 @@ docs/speech.md says how they hold for a text that is left out, and for told stor
 
 from __future__ import annotations
 
-from fabula_graphs.speech.values import BEAT, NAME, NAMED, NOUN, PRONOUN, TAG, TALE, TURNS, VOCATIVE
+from fabula_graphs.speech.values import NAME, NAMED, NOUN, PRONOUN, TAG, TALE, TURNS, VOCATIVE
 
 CLEAR_LEAD = 40
 """By how much the nearest person must be nearer than the next, that a pronoun is clear."""
 TAG_SHARES = {NAME: 0.96, NOUN: 0.85, PRONOUN: 0.82}
-SHARES = {NAMED: 0.99, TALE: 1.0, VOCATIVE: 0.6, BEAT: 0.45, TURNS: 0.45}
+SHARES = {NAMED: 0.99, TALE: 1.0, VOCATIVE: 0.6, TURNS: 0.45}
 """Those of tales and turns are of the share of the quotation that has the speaker."""
 READ_SHARE = 0.9
 """A model's: not measured."""

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from fabula_graphs.speech.confidence import CLEAR_LEAD, LOOSE, estimate_confidence
 from fabula_graphs.speech.persons import Persons
 from fabula_graphs.speech.values import (
-    BEAT,
     DASH,
     LABEL,
     NAME,
@@ -46,8 +45,6 @@ MAX_WORDS_OF_PARAGRAPH = 45
 COST_QUOTED, COST_OBJECT, COST_UNKNOWN, COST_SENTENCE = 60, 30, 35, 20
 """By how much a person seems farther from a pronoun who is named inside a quotation, as no subject,
 or without a known sex, and for each sentence between them."""
-BONUS, MAX_BONUS = 10, 30
-"""The same the other way for those who are named often: for each doubling, and at most."""
 MAX_OF_PARAGRAPH = 4
 """Quotations of a paragraph on average, from which a text lost its paragraphs."""
 MIN_CARRIED_ON = 2
@@ -184,7 +181,6 @@ class SpeakerRules:
             is_end = token.quotation == -1 and bool(_END.search(token.gap))
             self._sentence.append(self._sentence[-1] + is_end)
         self._sentence = self._sentence[1:]
-        self._uses = Counter(mention.key for mention in self._sorted if mention.kind != PRONOUN)
         self._meant: dict[int, tuple[str, str, str]] = {}
         self._resolved = 0
         self._spoken = [Spoken(item) for item in quotations]
@@ -502,8 +498,6 @@ class SpeakerRules:
                 return mention
             if mention or self._tokens[row].small in self._words.prepositions:
                 break
-        if owner := self._voice(verb + 1, end):
-            return owner
         first = verb + 1
         if first >= end or _COMMA.search(self._tokens[first].gap):
             return None
@@ -519,16 +513,6 @@ class SpeakerRules:
             return self._mention(first, last, NAME, self._print_words(first, last), "")
         if token.small in self._words.determiners and self._words.articles:
             return self._phrase(first, end)
-        return None
-
-    def _voice(self, first: int, end: int) -> _Mention | None:
-        """Whose voice speaks: "the voice of John", "his mother's voice"."""
-        for row in range(first, min(end, first + 6)):
-            if self._tokens[row].small in self._words.voices:
-                for at in (*range(row + 1, min(row + 5, end)), *range(row - 1, first - 1, -1)):
-                    mention = self._mentions.get(at)
-                    if mention and mention.kind != PRONOUN:
-                        return mention
         return None
 
     def _phrase(self, first: int, end: int) -> _Mention | None:
@@ -624,22 +608,6 @@ class SpeakerRules:
                 return mention
         return None
 
-    def _beat_before(self, row: int) -> _Tag | None:
-        """Who does something in the last sentence before a quotation."""
-        first, last = self._narration_before(row)
-        for _ in range(2):
-            if first == last:
-                return None
-            begin = last - 1
-            while begin > first and not _END.search(self._tokens[begin].gap):
-                begin -= 1
-            if begin in self._used or last - 1 in self._used:
-                return None
-            if subject := self._first_subject(begin, last):
-                return _Tag(subject, subject.last, begin, last)
-            last = begin
-        return None
-
     # Who is meant
 
     def attribute(self) -> list[Spoken]:
@@ -681,13 +649,7 @@ class SpeakerRules:
             if self._quotations[row].form == LABEL:
                 self._take_label(row)
             elif row in tags:
-                self._take(turns, place, row, tags[row], TAG)
-        for row in turn.rows:
-            if any(other in self._keys for other in turn.rows):
-                break
-            beat = self._beat_before(row)
-            if beat and beat.subject.first not in self._used:
-                self._take(turns, place, row, beat, BEAT)
+                self._take(turns, place, row, tags[row])
         self._spread(turn)
 
     def _tags(self, turn: _Turn) -> dict[int, _Tag]:
@@ -750,7 +712,6 @@ class SpeakerRules:
         place: int,
         row: int,
         tag: _Tag,
-        rule: str,
     ) -> None:
         mention, verb, first, last = tag.subject, tag.verb, tag.first, tag.last
         name, key, lead = mention.name, mention.key, math.inf
@@ -761,21 +722,22 @@ class SpeakerRules:
             if meant is None:
                 return
             name, key, lead = meant.name, meant.key, meant.lead
+            # "The girl" does not say which one, and hardly anybody answers himself.
+            if ":" in key or key == self._key_before(turns, place):
+                lead = 0
         if key in {called for called, _ in self._calls.get(row, ())}:
             return
         small = self._tokens[verb].small if verb < len(self._tokens) else ""
-        kind = THOUGHT if rule == TAG and small in self._words.thoughts else SPEECH
+        kind = THOUGHT if small in self._words.thoughts else SPEECH
         end = max(mention.last, min(verb + 1, last))
-        start = min(mention.first, verb, first if rule == BEAT else mention.first)
-        stop = last if rule == BEAT else end
-        evidence = self._tokens[start].start, self._tokens[stop - 1].end
+        evidence = self._tokens[min(mention.first, verb)].start, self._tokens[end - 1].end
         place_of = (self._tokens[mention.first].start, self._tokens[mention.last - 1].end)
         if mention.kind == NOUN:
             at = self._text.rfind(name.split()[0], 0, place_of[1])
             place_of = (max(at, 0) if at >= 0 else place_of[0], place_of[1])
-        confidence = estimate_confidence(rule, mention.kind, lead)
-        self._say(row, key, name, rule, kind, evidence, place_of, confidence)
-        if rule == TAG and (called := self._addressee_in_tag(mention, verb, first, last)):
+        confidence = estimate_confidence(TAG, mention.kind, lead)
+        self._say(row, key, name, TAG, kind, evidence, place_of, confidence)
+        if called := self._addressee_in_tag(mention, verb, first, last):
             self._called[row] = called
 
     def _addressee_in_tag(self, mention: _Mention, verb: int, first: int, last: int) -> str:
@@ -833,7 +795,7 @@ class SpeakerRules:
                 break
             sentences = self._sentence[at] - self._sentence[mention.first]
             cost: float = COST_SENTENCE * sentences
-            if cost - MAX_BONUS > best.cost + CLEAR_LEAD:
+            if cost > best.cost + CLEAR_LEAD:
                 break
             name, key, sex = mention.name, mention.key, mention.sex
             if mention.kind == PRONOUN:
@@ -844,7 +806,6 @@ class SpeakerRules:
                 cost += COST_QUOTED
             if not mention.is_subject:
                 cost += COST_OBJECT
-            cost -= min(MAX_BONUS, BONUS * math.log2(1 + self._uses[key]))
             best.offer(cost, name, key, sex)
 
     def _resolve(
@@ -922,6 +883,11 @@ class SpeakerRules:
 
     def _key(self, turn: _Turn) -> str:
         return next((self._keys[row] for row in turn.rows if row in self._keys), "")
+
+    def _key_before(self, turns: Sequence[_Turn], place: int) -> str:
+        """Who speaks in the turn before one of the same dialogue."""
+        is_first = not place or turns[place].gap > MAX_WORDS_BETWEEN
+        return "" if is_first else self._key(turns[place - 1])
 
     def _name_turn(self, turn: _Turn, source: int, rule: str) -> None:
         """Give a turn the speaker of another quotation."""

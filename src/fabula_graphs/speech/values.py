@@ -8,11 +8,10 @@ MARKS, DASH, LABEL = "marks", "dash", "label"
 """How a text shows that somebody speaks: quotation marks, a dash, or a speaker's name before it."""
 SPEECH, THOUGHT = "speech", "thought"
 """Whether a quotation is spoken, or only thought."""
-TAG, BEAT, VOCATIVE, TURNS, TALE = "tag", "beat", "vocative", "turns", "tale"
+TAG, VOCATIVE, TURNS, TALE = "tag", "vocative", "turns", "tale"
 NAMED, READ = "label", "read"
-"""What says who speaks: a verb of speech, a sentence about the speaker beside the quotation, how
-another speaker calls them, the turns of the dialogue, the tale that goes on, a play's label, or a
-model's reading."""
+"""What says who speaks: a verb of speech, how another speaker calls them, the turns of the
+dialogue, the tale that goes on, a play's label, or a model's reading."""
 NAME, NOUN, PRONOUN = "name", "noun", "pronoun"
 """How somebody is mentioned."""
 SURE = 0.8

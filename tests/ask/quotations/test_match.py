@@ -13,19 +13,14 @@ BOOK = (
     "better than the old house by the river, and the officer hurried through the marketplace.\n\n"
     "Shall I compare thee to a summer’s day?\nThou art more lovely and more temperate.\n"
 )
-VOCABULARY = set(BOOK.lower().split())
 
 
 def stretch(text: str = BOOK, language: str = "en") -> PrintedStretch:
     return PrintedStretch("d", 100, language, text)
 
 
-def is_word(word: str) -> bool:
-    return word in VOCABULARY or word in ("horse", "bitter", "had", "hat")
-
-
 def compare(quotation: str, text: str = BOOK, language: str = "en") -> tuple[str, ...] | None:
-    matches = find_matches(normalize(quotation), [stretch(text, language)], is_word)
+    matches = find_matches(normalize(quotation), [stretch(text, language)])
     return matches[0].differences if matches else None
 
 
@@ -56,7 +51,7 @@ def test_a_match_says_where_it_is_and_has_the_books_words() -> None:
         ("morning in the jail", ("spelling",)),
         ("was able to show him", ("spelling",)),
         ("Plentie of prisons", None),
-        ("the officer hurreid through", ("spelling",)),
+        ("the officer hurreid through", None),
         ("Nothing could be ... by the river", ("ellipsis",)),
         ("Nothing could be […] by the river", ("ellipsis",)),
         ("Nothing could be better than [it] by the river", ("brackets",)),

@@ -31,8 +31,7 @@ from fabula.errors import StoreError
 from fabula.graph.hits import Filters, Hit, Passage, Quote, locate
 from fabula.graph.structure import TextStructure
 from fabula.models import Reply
-from fabula.text.folding import printed_words, search_words
-from fabula.text.tokens import count
+from fabula.text.folding import search_words
 
 if TYPE_CHECKING:
     from fabula.ask.protocols import AnswerReader
@@ -158,10 +157,7 @@ class QuotationCheck:
             further = self._find_resembling(missing)
             hits = [*{hit.id: hit for hit in (*hits, *further)}.values()]
             stretches = _join(hits)
-            is_word = self._word_test(missing)
-            found = [
-                each if each.matches else _match(each.quoted, stretches, is_word) for each in found
-            ]
+            found = [each if each.matches else _match(each.quoted, stretches) for each in found]
         found = [each for each in _outermost(found) if not _is_title(each, hits, context)]
         results = []
         places = _Places(hits, context, self._locate)
@@ -177,22 +173,6 @@ class QuotationCheck:
         texts = [reading.text for reading in readings]
         searches = [each for each in (*phrases, *halves) if each]
         return self._store.find_quoted(self._filters, (), searches, texts)
-
-    def _word_test(self, missing: Sequence[_Found]) -> Callable[[str], bool]:
-        """Return what says whether a word is one that texts have."""
-        words = {
-            word
-            for each in missing
-            for reading in each.quoted.readings
-            for word, _, _ in printed_words(reading.text)
-        }
-        known = self._store.known_words(self._filters.collection, sorted(words))
-
-        def is_word(word: str) -> bool:
-            # A word that the tokenizer has whole is one of some language, if not of this book.
-            return word in known or count(f" {word}") == 1 or count(word) == 1
-
-        return is_word
 
     def _locate(self, hit: Hit, spans: Sequence[tuple[int, int]]) -> Hit:
         if hit.document not in self._structures:
@@ -336,14 +316,10 @@ class _Places:
         return None
 
 
-def _match(
-    quoted: QuotedText,
-    stretches: Sequence[PrintedStretch],
-    is_word: Callable[[str], bool] | None = None,
-) -> _Found:
+def _match(quoted: QuotedText, stretches: Sequence[PrintedStretch]) -> _Found:
     """Return a quotation as it is read with a place in the books; the longest such reading."""
     for reading in sorted(quoted.readings, key=lambda each: -len(each.text)):
-        if matches := find_matches(normalize(reading.text), stretches, is_word):
+        if matches := find_matches(normalize(reading.text), stretches):
             return _Found(quoted, reading, tuple(matches))
     return _Found(quoted, quoted.readings[0], ())
 

@@ -1,8 +1,8 @@
 """Compare a quotation with stretches of a book, word by word.
 
 Words are compared as `fabula.text.folding` folds them, first letter by letter, then by the key that
-old and new spellings share, and then with one wrong letter in a word that no text has. Nothing else
-is allowed: a word that is another one, is missing or was added makes it no quotation of this place.
+old and new spellings share. Nothing else is allowed: a word that is another one, is missing or was
+added makes it no quotation of this place.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
 from fabula.text.folding import SOLID, printed_words
-from fabula.text.spelling import is_slip, spelling_key
+from fabula.text.spelling import spelling_key
 
 Difference = Literal[
     "white space",
@@ -36,8 +36,6 @@ hyphens, and words written as one; the spelling of a word; words left out; words
 
 MAX_OCCURRENCES = 200
 """Places of one wording that are compared; more are of a phrase that proves nothing."""
-WORDS_PER_SLIP = 6
-"""One word in this many may have a wrong letter."""
 MAX_GAP_CHARACTERS = 1500
 """What an ellipsis may leave out: about 250 words."""
 GAP_CHARACTERS_PER_WORD = 150
@@ -242,31 +240,24 @@ def split_parts(text: str) -> list[tuple[int, int]]:
     return parts
 
 
-def find_matches(
-    text: str, stretches: Sequence[PrintedStretch], is_word: Callable[[str], bool] | None = None
-) -> list[QuotationMatch]:
+def find_matches(text: str, stretches: Sequence[PrintedStretch]) -> list[QuotationMatch]:
     """Return where a quotation is in stretches of books, in their order.
 
     Args:
         text: What is quoted, without its marks, as `normalize` returns it.
         stretches: Those of each document in its order; they do not touch each other.
-        is_word: Returns whether a word is one that texts have. Without it, no wrong letter counts
-            as one.
     """
     whole = [_Part(read_wording(text))]
     if not whole[0].wording.words:
         return []
     has_gaps = any(True for _ in _gaps(text))
     ways = [whole] if not has_gaps else [whole, _read_parts(text)]
-    for find in (_find_letters, _find_keys, _align_all):
+    for find in (_find_letters, _find_keys):
         for parts in ways:
             if len(parts) > 1 and max(len(p.wording.words) for p in parts) < MIN_PART_WORDS:
                 continue
-            if find is _align_all and is_word is None:
-                continue
             found = [
-                [each for stretch in stretches for each in find(part, stretch, is_word)]
-                for part in parts
+                [each for stretch in stretches for each in find(part, stretch)] for part in parts
             ]
             if all(found) and (matches := [*_chain(found)]):
                 return matches
@@ -332,17 +323,12 @@ def _read_parts(text: str) -> list[_Part]:
     return parts
 
 
-def _find_letters(
-    part: _Part, stretch: PrintedStretch, is_word: Callable[[str], bool] | None
-) -> Iterator[_Occurrence]:
+def _find_letters(part: _Part, stretch: PrintedStretch) -> Iterator[_Occurrence]:
     """Yield where a part is, letter by letter."""
-    words = part.wording.words
-    yield from _find_in(part, stretch, stretch.letters, words)
+    yield from _find_in(part, stretch, stretch.letters, part.wording.words)
 
 
-def _find_keys(
-    part: _Part, stretch: PrintedStretch, is_word: Callable[[str], bool] | None
-) -> Iterator[_Occurrence]:
+def _find_keys(part: _Part, stretch: PrintedStretch) -> Iterator[_Occurrence]:
     """Yield where a part is, in any spelling that the rules know."""
     keys = tuple(spelling_key(word, stretch.language) for word in part.wording.words)
     yield from _find_in(part, stretch, stretch.key_letters, keys)
@@ -396,78 +382,6 @@ def _may_be_joined(wording: Wording, number: int) -> bool:
         return after in ("day", "morrow", "night")
     # But "not able" is not "notable".
     return len(before) >= 3 and len(after) >= 3 and before not in _NEGATIONS
-
-
-def _align_all(
-    part: _Part, stretch: PrintedStretch, is_word: Callable[[str], bool] | None
-) -> Iterator[_Occurrence]:
-    """Yield where a part is, with one wrong letter in a few of its words."""
-    assert is_word is not None
-    words = part.wording.words
-    keys = tuple(spelling_key(word, stretch.language) for word in words)
-    known: dict[tuple[str, str], bool] = {}
-
-    def slips(number: int, place: int) -> bool:
-        pair = (words[number], stretch.wording.words[place])
-        if pair not in known:
-            known[pair] = is_slip(*pair, is_word)
-        return known[pair]
-
-    allowed = max(1, len(words) // WORDS_PER_SLIP)
-    for start in _starts(keys, stretch, slips):
-        if (last := _align(part, keys, stretch, start, slips, allowed)) is not None:
-            yield _Occurrence(stretch, start, last, part)
-
-
-def _starts(
-    keys: Sequence[str], stretch: PrintedStretch, slips: Callable[[int, int], bool]
-) -> list[int]:
-    """Return the words of a stretch at which a part may begin."""
-    first = keys[0]
-    starts = set(stretch.places.get(first, ()))
-    # The first word may be the one with the wrong letter, or be written as two or as one.
-    for key, places in stretch.places.items():
-        is_joined = key != first and (first.startswith(key) or key.startswith(first))
-        is_near = key[:1] == first[:1] and abs(len(key) - len(first)) <= 1
-        if is_joined or (is_near and slips(0, places[0])):
-            starts.update(places)
-    return sorted(starts)
-
-
-def _align(
-    part: _Part,
-    keys: Sequence[str],
-    stretch: PrintedStretch,
-    start: int,
-    slips: Callable[[int, int], bool],
-    allowed: int,
-) -> int | None:
-    """Return the last word of a stretch that a part is from its word `start`; None if it isn't."""
-    printed, place, number, last = stretch.keys, start, 0, len(stretch.keys)
-    while number < len(keys):
-        if place >= last:
-            return None
-        if keys[number] == printed[place]:
-            step = (1, 1)
-        elif (
-            place + 1 < last
-            and keys[number] == printed[place] + printed[place + 1]
-            and _may_be_joined(stretch.wording, place + 1)
-        ):
-            step = (1, 2)
-        elif (
-            number + 1 < len(keys)
-            and keys[number] + keys[number + 1] == printed[place]
-            and _may_be_joined(part.wording, number + 1)
-        ):
-            step = (2, 1)
-        elif allowed and slips(number, place):
-            allowed -= 1
-            step = (1, 1)
-        else:
-            return None
-        number, place = number + step[0], place + step[1]
-    return place - 1
 
 
 def _chain(found: Sequence[Sequence[_Occurrence]]) -> Iterator[QuotationMatch]:

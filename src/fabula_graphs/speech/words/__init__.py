@@ -34,7 +34,6 @@ class SpeechWords:
         titles: Titles before names, with the sex.
         sirs: What one calls somebody without a name, with the sex.
         naming: Verbs after which marks stand around a name or a word, and nobody speaks.
-        voices: What somebody speaks with, so that whose it is speaks.
         dears: Words between the comma and the name of somebody who is called.
         names: Forenames, with the sex.
         feminine: Endings of verbs whose subject is a woman.
@@ -50,7 +49,6 @@ class SpeechWords:
     others: Mapping[str, str] = field(default_factory=dict)
     articles: frozenset[str] = frozenset()
     determiners: frozenset[str] = frozenset()
-    inner: frozenset[str] = frozenset()
     to: frozenset[str] = frozenset()
     told: frozenset[str] = frozenset()
     prepositions: frozenset[str] = frozenset()
@@ -59,7 +57,6 @@ class SpeechWords:
     sirs: Mapping[str, str] = field(default_factory=dict)
     dears: frozenset[str] = frozenset()
     naming: frozenset[str] = frozenset()
-    voices: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
     never: frozenset[str] = frozenset()
     feminine: tuple[str, ...] = ()
@@ -133,7 +130,6 @@ def words_of(language: str) -> SpeechWords:
         others=sexes(m="his", f="her"),
         articles=read("articles"),
         determiners=read("determiners"),
-        inner=read("inner"),
         to=read("to"),
         told=read("told"),
         prepositions=read("prepositions"),
@@ -142,7 +138,6 @@ def words_of(language: str) -> SpeechWords:
         sirs=sexes(m="sirs", f="madams"),
         dears=read("dears"),
         naming=read("naming"),
-        voices=read("voices"),
         names=sexes(m="men_names", f="women_names"),
         never=entity.never,
         feminine=lists.get("feminine", ()),
