@@ -13,8 +13,7 @@ import click
 from fabula.cli.shared.batch_flags import WAITING_CODE, batch_flags, show_waiting
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.opening import open_collection, open_for_reading
-from fabula.cli.shared.operations import make_option
-from fabula.cli.shared.options import EMBEDDING, GRAPH, WRITING, settings_flags
+from fabula.cli.shared.options import EMBEDDING, GRAPH, WRITING, make_option, settings_flags
 from fabula.cli.shared.progress import BuildProgress, describe_subject
 from fabula.cli.shared.screen import echo, notice_offline, print_json, show_skipped
 from fabula.config.settings import Settings

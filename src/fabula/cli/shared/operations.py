@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import typing
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from rich.table import Table as RichTable
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.last_answer import keep_places
 from fabula.cli.shared.opening import choose_collection, open_app
-from fabula.cli.shared.options import ASKING, GRAPH, HOME, WRITING, settings_flags
+from fabula.cli.shared.options import ASKING, GRAPH, HOME, WRITING, make_option, settings_flags
 from fabula.cli.shared.screen import echo
 from fabula.cli.shared.tables import console, print_table
 from fabula.export.files import replace_file
@@ -27,7 +26,6 @@ from fabula.operations.kit import (
     Build,
     Mark,
     Operation,
-    Parameter,
     Table,
     build_now,
     find_operation,
@@ -142,43 +140,6 @@ def _check_suffix(out: Path | None, suffixes: Sequence[str]) -> str:
     if out and out.suffix.lower() not in suffixes:
         raise click.UsageError(f"End the file in {' or '.join(suffixes)}, not as {out.name!r}.")
     return out.suffix.lower() if out else ""
-
-
-def make_option(operation: Operation, parameter: Parameter) -> Any:
-    """Return the option or the argument of a parameter."""
-    about = parameter.field.description or ""
-    if parameter.name in operation.positional:
-        if operation.has_confirmation and parameter.name == operation.positional[-1]:
-            return click.argument(parameter.name, required=parameter.is_required, nargs=-1)
-        default = None if parameter.is_required else parameter.default
-        number = -1 if parameter.is_list else 1
-        required = parameter.is_required
-        return click.argument(parameter.name, required=required, default=default, nargs=number)
-    flag = f"--{parameter.name.replace('_', '-')}"
-    if parameter.is_flag:
-        return click.option(flag, parameter.name, is_flag=True, help=about)
-    if typing.get_origin(parameter.type) is tuple:
-        flag = flag.removesuffix("s")
-    if parameter.is_list:
-        return click.option(flag, parameter.name, multiple=True, help=f"{about}; may be repeated")
-    bounds = parameter.bounds
-    kind: click.ParamType[Any] | None = None
-    if parameter.choices:
-        kind = click.Choice(parameter.choices)
-    elif parameter.type is int:
-        kind = click.IntRange(bounds.get("ge"), bounds.get("le"))
-    elif parameter.type is float:
-        kind = click.FloatRange(bounds.get("ge"), bounds.get("le"))
-    return click.option(
-        flag,
-        parameter.name,
-        type=kind,
-        # '' is no choice that anybody would type.
-        default=None if parameter.default in (..., "", {}) else parameter.default,
-        required=parameter.is_required,
-        show_default=parameter.default not in ("", ..., None, {}),
-        help=about,
-    )
 
 
 def _run(

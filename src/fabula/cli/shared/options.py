@@ -1,11 +1,11 @@
-"""Flags made from settings: one a setting, with its description and its default."""
+"""Flags made from settings, and from the parameters of operations, with what they are about."""
 
 from __future__ import annotations
 
 import functools
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -23,6 +23,9 @@ from fabula.config.settings import (
 )
 from fabula.errors import SettingsError
 from fabula.graph.reading_place import HIDES_UNREAD
+
+if TYPE_CHECKING:
+    from fabula.operations.kit import Operation, Parameter
 
 GRAPH = (
     "home",
@@ -252,3 +255,40 @@ def _flag(name: str) -> Callable[[Command], Command]:
 def _metavar(types: set[object]) -> str:
     types |= {typing.get_args(each)[0] for each in types if typing.get_origin(each) is Annotated}
     return "N" if int in types else "X" if float in types else "TEXT"
+
+
+def make_option(operation: Operation, parameter: Parameter) -> Any:
+    """Return the option or the argument of a parameter."""
+    about = parameter.field.description or ""
+    if parameter.name in operation.positional:
+        if operation.has_confirmation and parameter.name == operation.positional[-1]:
+            return click.argument(parameter.name, required=parameter.is_required, nargs=-1)
+        default = None if parameter.is_required else parameter.default
+        number = -1 if parameter.is_list else 1
+        required = parameter.is_required
+        return click.argument(parameter.name, required=required, default=default, nargs=number)
+    flag = f"--{parameter.name.replace('_', '-')}"
+    if parameter.is_flag:
+        return click.option(flag, parameter.name, is_flag=True, help=about)
+    if typing.get_origin(parameter.type) is tuple:
+        flag = flag.removesuffix("s")
+    if parameter.is_list:
+        return click.option(flag, parameter.name, multiple=True, help=f"{about}; may be repeated")
+    bounds = parameter.bounds
+    kind: click.ParamType[Any] | None = None
+    if parameter.choices:
+        kind = click.Choice(parameter.choices)
+    elif parameter.type is int:
+        kind = click.IntRange(bounds.get("ge"), bounds.get("le"))
+    elif parameter.type is float:
+        kind = click.FloatRange(bounds.get("ge"), bounds.get("le"))
+    return click.option(
+        flag,
+        parameter.name,
+        type=kind,
+        # '' is no choice that anybody would type.
+        default=None if parameter.default in (..., "", {}) else parameter.default,
+        required=parameter.is_required,
+        show_default=parameter.default not in ("", ..., None, {}),
+        help=about,
+    )
