@@ -140,4 +140,5 @@ def test_a_document_that_is_read_back_has_the_sections_it_came_with(
 def asdict_of(document: Document) -> dict[str, object]:
     facts = ("id", "collection", "source", "title", "author", "language", "sha256")
     names = (*facts, "published", "edition", "reading", "left_out", "warnings", "appended")
-    return {name: getattr(document, name) for name in names}
+    metadata = {"stated": document.metadata}
+    return metadata | {name: getattr(document, name) for name in names}

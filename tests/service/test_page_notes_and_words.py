@@ -352,7 +352,7 @@ def test_who_may_only_read_sees_notes_and_changes_none(library: Library, notes: 
     assert writer.patch(f"{api}/absent", json={"tag": "pride"}).status_code == 404
     form = {"document": library.convict, "run": "true"}
     edit = form | {"tool": "edit-note", "note": id}
-    assert writer.post(NOTES, data=edit | {"note": "nothing"}).status_code == 404
+    assert writer.post(NOTES, data=edit | {"note": "nothing", "body": "New."}).status_code == 404
     assert writer.post(NOTES, data=edit | {"tag": "t" * 300}).status_code == 400
     # What was typed is kept to be corrected, also beside characters that the text has.
     add = form | {"tool": "add-note", "quote": "no such words", "at": "0-8"}

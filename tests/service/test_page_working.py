@@ -356,10 +356,10 @@ def test_a_query_is_filled_in_run_and_leads_into_the_book(
         page.goto("/c/books")
         page.get_by_role("link", name="Queries", exact=True).click()
         page.get_by_role("link", name="above", exact=True).click()
-        page.get_by_label("book").select_option(label="Winter")
+        page.get_by_label("book", exact=True).select_option(label="Winter")
         page.get_by_role("button", name="Show").click()
         page.wait_for_url(f"**/queries?*document={library.ids['Winter']}*")
-        assert page.get_by_label("book").input_value() == library.ids["Winter"]
+        assert page.get_by_label("book", exact=True).input_value() == library.ids["Winter"]
         page.locator(".cells a").first.click()
         page.wait_for_url(re.compile(rf"/c/books/d/{library.ids['Winter']}\?passage="))
         expect(page.locator("h1")).to_contain_text("Winter")
@@ -404,7 +404,7 @@ def test_a_key_is_made_shown_once_used_and_revoked(chromium: Browser, library: L
         page.goto("/admin")
         page.get_by_role("link", name="Keys", exact=True).click()
         page.get_by_role("link", name="Make", exact=True).click()
-        page.get_by_label("name").fill(HOSTILE.replace("\u202e", ""))
+        page.get_by_label("name", exact=True).fill(HOSTILE.replace("\u202e", ""))
         page.get_by_label("tokens a day").fill("1000")
         page.get_by_role("button", name="Make").click()
         key = page.locator(".found-text").first.inner_text()

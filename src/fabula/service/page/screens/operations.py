@@ -29,7 +29,7 @@ from fabula.operations.kit import (
     in_words,
     make_table,
 )
-from fabula.service.core.errors import Problem, status_of
+from fabula.service.core.errors import status_of
 from fabula.service.http.addresses import address, local_path
 from fabula.service.http.admission import is_cross_site
 from fabula.service.http.dependencies import ROLES, Caller, Reader, State, state_of
@@ -171,7 +171,8 @@ def _run(request: Request, state: ServiceState, caller: Caller, asked: _Asked) -
     collection = asked.collection if operation.has_collection else None
     is_whole = operation.is_work and operation.has_confirmation
     if is_whole and collection and asked.typed("confirmed") != collection.name:
-        raise Problem("That is not the name of this collection: nothing was removed.")
+        problem = "That is not the name of this collection: nothing was removed."
+        return _preview(request, state, caller, asked, problem)
     # What was chosen is a part of the key: another choice after "Back" is another job.
     once, chosen = asked.typed("once"), sorted(values.items())
     key = Idempotency.of(f"{once} {chosen}", caller, request.url.path, "") if once else None
@@ -188,7 +189,9 @@ def _run(request: Request, state: ServiceState, caller: Caller, asked: _Asked) -
     return result
 
 
-def _preview(request: Request, state: ServiceState, caller: Caller, asked: _Asked) -> Response:
+def _preview(
+    request: Request, state: ServiceState, caller: Caller, asked: _Asked, problem: str = ""
+) -> Response:
     """Show what would go, or what work would cost, with the form that does it."""
     operation, collection = asked.operation, asked.collection
     assert collection
@@ -216,8 +219,8 @@ def _preview(request: Request, state: ServiceState, caller: Caller, asked: _Aske
     else:
         given = asked.given | {"dry_run": True}
         losses = state.run_operation(caller, operation, collection, given).to_text()
-    values = asked.values_shown() | {"losses": losses.splitlines()}
-    return show(request, "operation.html", values)
+    values = asked.values_shown(problem) | {"losses": losses.splitlines()}
+    return show(request, "operation.html", values, 400 if problem else 200)
 
 
 class _Asked:
