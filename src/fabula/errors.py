@@ -134,10 +134,6 @@ class Changed(StoreError):
     """A document was changed by another while it was read or built on."""
 
 
-class Outdated(Changed):
-    """A text was read to continue a document, which another has changed since."""
-
-
 class TooLarge(FabulaError):
     """A document, a file or a request is larger than can be taken in."""
 

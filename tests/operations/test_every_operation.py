@@ -224,7 +224,7 @@ def test_an_example_has_the_same_result_everywhere(
         client = it.client(operation.role)
         table = client.get(screen, params=query, headers={"Accept": "text/html"})
         assert table.status_code == 200
-        assert table.text.count("<tr>") == len(result["rows"]) + bool(result["rows"])
+        assert len(re.findall("<tr[ >]", table.text)) == len(result["rows"]) + bool(result["rows"])
         everything = client.get(screen, params={**query, "as": "json"}).json()
         assert everything["rows"][: len(result["rows"])] == result["rows"]
         assert len(everything["rows"]) == result["total"]

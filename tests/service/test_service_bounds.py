@@ -538,17 +538,16 @@ def test_another_sites_link_runs_no_query_by_the_cookie(it: Served) -> None:
     own = {"Sec-Fetch-Site": "same-origin"}
     with httpx2.Client(base_url=it.url, headers=own, timeout=60) as browser:
         assert browser.post(f"{BASE}/session", json={"key": it.key()}).status_code == 204
-        for path, given in (
-            ("/queries/own", {"statement": "RETURN 41 + 1 AS sum"}),
-            ("/queries/library", {"run": "true"}),
+        for given in (
+            {"tool": "run-cypher", "statement": "RETURN 41 + 1 AS sum"},
+            {"tool": "cypher", "query": "library"},
         ):
             for kind in ("", "csv"):
-                asked = {**given, "collection": "novels", "as": kind}
+                asked = {**given, "run": "true", "as": kind}
                 for site, runs in (("same-origin", True), ("cross-site", False)):
-                    page = browser.get(path, params=asked, headers={"Sec-Fetch-Site": site})
-                    is_run = (
-                        'aria-label="Result"' in page.text or "csv" in page.headers["content-type"]
-                    )
+                    place = {"Sec-Fetch-Site": site}
+                    page = browser.get("/c/novels/queries", params=asked, headers=place)
+                    is_run = 'id="found"' in page.text or "csv" in page.headers["content-type"]
                     assert is_run is runs
                     assert ("a link on another site" in page.text) is not runs
 

@@ -15,7 +15,7 @@ from fabula.build.values import CollectionPlan, DocumentPlan, GraphPlan
 from fabula.config.model_factory import ModelFactory
 from fabula.config.recipes import make_collection_recipe, make_recipes
 from fabula.config.settings import STATIC
-from fabula.errors import Changed, LoadError, NotFound, Outdated
+from fabula.errors import Changed, LoadError, NotFound
 from fabula.graph import CHUNK, TEXT, Owner, Part, Record, fingerprint
 from fabula.graph.annotations import AnnotationLayer
 from fabula.graph.decisions import Decision
@@ -48,6 +48,10 @@ MAX_SAMPLED_DOCUMENTS = 200
 """How many documents a dry run takes its averages from."""
 MEAN = "mean_"
 """How the names of those facts of a part begin that a dry run takes averages of."""
+
+
+class Outdated(Changed):
+    """A text was read to continue a document, which another has changed since."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from fabula.build.driver import Ask, Rounds, answer, answer_later
 from fabula.build.early_writer import EarlyWriter
 from fabula.build.make import make, open_build
 from fabula.build.outcome import Listener, Outcome, SilentListener, SilentProgress, describe
-from fabula.build.plan import Planner
+from fabula.build.plan import Outdated, Planner
 from fabula.build.steps import StepRunner
 from fabula.build.values import BuiltParts, CollectionPlan, DocumentPlan
 from fabula.config.model_factory import ModelFactory
@@ -33,7 +33,6 @@ from fabula.errors import (
     FabulaError,
     LoadError,
     NotFound,
-    Outdated,
     RuleError,
     ServerError,
     Stopped,

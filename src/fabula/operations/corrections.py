@@ -212,7 +212,7 @@ class Corrected:
     examples=(
         'correct rename "Tiny Tim" "Tim Cratchit"',
         'correct rename Joe "Old Joe" --document "A Christmas Carol"',
-        """correct merge "Jacob Marley" "Marley's Ghost\"""",
+        'correct merge Phantom "Ghost of Christmas Yet To Come"',
         'correct split "Jacob Marley" Jacob',
         "correct split John John",
     ),
