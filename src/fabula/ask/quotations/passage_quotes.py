@@ -37,7 +37,7 @@ BEST_SENTENCES = 2
 SENTENCE_WEIGHT, FORM_WEIGHT, SUBJECT_WEIGHT = 0.3, 1.0, 0.8
 """What counts beside the question's words that a passage has in all, which count 1: its best
 sentences, what these look like, and where it names what the question is about. Chosen by 36
-questions about four novels and 277 about three others (docs/experiments.md)."""
+questions about four novels and 277 about three others (docs/figures.md)."""
 FEW_WORDS = 3
 """A question with more content words may well have some that the book says otherwise."""
 MIN_SHARE, MIN_SHARE_OF_SOME, MIN_SHARE_OF_FEW = 0.34, 0.5, 0.6
