@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cases import for_each
-from fabula.ask.question_form import Asks, content_terms, final_verb, find_verb_forms, read_form
+from fabula.ask.question_form import Asks, content_terms, find_verb_forms, read_form
 
 
 @for_each(
@@ -63,8 +63,6 @@ def test_a_sentence_of_the_form_is_preferred(question: str, sentence: str, other
 def test_words_about_books_are_no_content() -> None:
     assert content_terms("What is the moral of the story?") == set()
     assert content_terms("What did the sexton dig?") == {"sexton", "dig"}
-    assert final_verb("What did the sexton dig?") == {"dig"}
-    assert final_verb("What is bitcoin?") == set()
 
 
 def test_other_forms_of_the_verbs_of_a_question() -> None:

@@ -82,7 +82,6 @@ _TIME_SIGN = re.compile(
     rf"Christmas|Easter)\b",
 )
 _NUMBER_SIGN = re.compile(rf"\b(?:\d+|{_NUMBER_WORDS})\b", re.IGNORECASE)
-_WITH_DO = re.compile(r"\b(?:do|does|did)\b.* (\w+)\W*$", re.IGNORECASE)
 _ABOUT_BOOKS = """
 story book novel tale poem play text work narrative narrator author reader chapter plot passage
 scene setting theme moral lesson character main role end ending title event happen important
@@ -330,12 +329,6 @@ def _verb_forms() -> dict[str, frozenset[str]]:
         verb = frozenset(stemmer_of("en").search_terms(line))
         forms |= {form: forms.get(form, frozenset()) | verb - {form} for form in verb}
     return forms
-
-
-def final_verb(question: str) -> set[str]:
-    """Return the stem of the word that ends a question with "do", as in "did the sexton dig"."""
-    match = _WITH_DO.search(question)
-    return set(stemmer_of("en").search_terms(match[1])) if match else set()
 
 
 @functools.cache

@@ -282,7 +282,7 @@ class SpeakerRules:
 
     def _count_titles(self, row: int, last: int) -> int:
         end = row
-        while end < last and self._is_title(self._tokens[end].small):
+        while end < last and self._tokens[end].small in self._words.titles:
             end += 1
         return end
 
@@ -298,13 +298,6 @@ class SpeakerRules:
                 name = self._print_words(row, end)
                 return self._mention(row, end, NAME, name, self._persons.find(name))
         return None
-
-    def _is_title(self, small: str) -> bool:
-        return small in self._words.titles
-
-    def _at_quotation(self, row: int) -> bool:
-        tokens = self._tokens
-        return row > 0 and tokens[row - 1].quotation != tokens[row].quotation
 
     def _mention(self, first: int, last: int, kind: str, name: str, key: str) -> _Mention:
         key = key or self._persons.find(name)
