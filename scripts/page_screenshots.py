@@ -69,8 +69,8 @@ def make_notes(page: Page) -> None:
         return
     for words, note in NOTES.items():
         page.goto("/c/demo/notes?tool=add-note")
-        page.get_by_label("quote").fill(words)
-        page.get_by_label("body").fill(note)
+        page.get_by_label("the words").fill(words)
+        page.get_by_label("the note").fill(note)
         page.get_by_label("tag").fill("similes")
         page.get_by_role("button", name="Add").click()
         expect(page.locator("#found")).to_have_text("Done")

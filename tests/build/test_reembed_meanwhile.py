@@ -190,7 +190,7 @@ def test_a_document_may_be_removed_while_it_is_under_way(
 def test_a_second_run_at_once_is_refused(story: Path, store: Store, endpoint: Endpoint) -> None:
     with (
         reembedding.lock_space(store, COLLECTION),
-        pytest.raises(StoreError, match="Another `fabula reembed` or"),
+        pytest.raises(StoreError, match="Another `fabula reembed` is at work"),
     ):
         reembed(endpoint)
     reembed(endpoint)

@@ -338,7 +338,7 @@ def test_it_brings_an_operation_which_every_interface_has(book: Path) -> None:
             assert called(it, "sections", PERSON, collection="default") == found
             shown = client.get("/c/default/sections?run=true")
             assert shown.text.count(">CHAPTER") == 3
-            assert 'href="/c/default/sections"' in client.get("/c/default").text
+            assert 'href="/c/default/sections?run=true"' in client.get("/c/default").text
     help = CliRunner().invoke(cli.main, ["--help"]).stdout
     assert " sections," in " ".join(help.partition("More commands")[2].split())
     own_help = CliRunner().invoke(cli.main, ["sections", "--help"]).stdout

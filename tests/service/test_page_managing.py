@@ -131,10 +131,10 @@ def test_a_writer_describes_a_document(chromium: Browser, library: Library) -> N
         page = context.new_page()
         page.goto(f"/c/books/d/{id}/manage")
         page.get_by_role("link", name="Edit …").click()
-        expect(page.get_by_label("author")).to_have_value("Jane Doe")
-        page.get_by_label("title").fill("A Winter")
-        page.get_by_label("author").fill("Ada Smith")
-        page.get_by_label("published").fill("1901")
+        expect(page.get_by_role("textbox", name="author")).to_have_value("Jane Doe")
+        page.get_by_role("textbox", name="title").fill("A Winter")
+        page.get_by_role("textbox", name="author").fill("Ada Smith")
+        page.get_by_role("textbox", name="published").fill("1901")
         page.get_by_role("button", name="Edit").click()
         expect(page.get_by_role("status").first).to_have_text("The description was changed.")
         expect(page.locator("h1")).to_have_text("A Winter")
@@ -143,7 +143,7 @@ def test_a_writer_describes_a_document(chromium: Browser, library: Library) -> N
         assert (document["title"], document["author"]) == ("A Winter", "Ada Smith")
         assert document["published"] == "1901"
         page.get_by_role("link", name="Edit …").click()
-        page.get_by_label("title").fill("   ")
+        page.get_by_role("textbox", name="title").fill("   ")
         page.get_by_role("button", name="Edit").click()
         expect(page.get_by_role("alert").first).to_contain_text("The title is empty")
     # By the API, what is left out stays as it is.

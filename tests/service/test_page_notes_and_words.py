@@ -196,7 +196,7 @@ def test_collocates_key_words_and_counts_are_shown_and_downloaded(library: Libra
     assert near[0]["word"] == "joe"
     assert [row["count"] for row in near] == sorted((r["count"] for r in near), reverse=True)
     page = client.get(f"{path}?tool=collocates&words=gargery&run=true", headers=PAGE)
-    assert f"{path}?tool=concordance&amp;words=joe" in page.text
+    assert f"{path}?tool=concordance&amp;run=true&amp;words=joe" in page.text
     key = f"{path}?tool=keyness&document={library.convict}&against={library.lighthouse}&run=true"
     rows = [*csv.DictReader(io.StringIO(client.get(f"{key}&as=csv").text.removeprefix("\ufeff")))]
     assert "pip" in {row["word"] for row in rows}
@@ -294,7 +294,7 @@ def test_words_are_highlighted_and_noted_and_the_notes_searched_changed_and_remo
         expect(page.locator("#notes-beside")).to_contain_text("Bring me a file")
         select(page, "Joe Gargery sat by the fire")
         page.locator("#note-selected").click()
-        page.get_by_label("body").fill(HOSTILE)
+        page.get_by_label("the note").fill(HOSTILE)
         page.get_by_label("tag").fill("home")
         page.keyboard.press("Enter")
         expect(page.locator("mark#lit")).to_have_text("Joe Gargery sat by the fire")
@@ -310,8 +310,8 @@ def test_words_are_highlighted_and_noted_and_the_notes_searched_changed_and_remo
         expect(page.locator("tbody tr")).to_have_count(1)
         expect(page.locator("tbody")).to_contain_text(HOSTILE)
         page.get_by_role("link", name=note["id"]).click()
-        expect(page.get_by_label("body")).to_have_value(HOSTILE)
-        page.get_by_label("body").fill("He tells of the soldiers.")
+        expect(page.get_by_label("the note")).to_have_value(HOSTILE)
+        page.get_by_label("the note").fill("He tells of the soldiers.")
         page.get_by_role("button", name="Edit").click()
         expect(page.locator("#found")).to_have_text("Done")
         changed = {each["id"]: each for each in library.notes()}[note["id"]]
@@ -330,13 +330,13 @@ def test_a_note_is_made_without_scripts_by_its_words(
         page = context.new_page()
         page.goto(f"/c/books/d/{library.lighthouse}")
         page.get_by_role("link", name="Notes", exact=True).last.click()
-        page.get_by_role("link", name="Add", exact=True).click()
-        page.get_by_label("quote").fill("Elias")
-        page.get_by_label("body").fill("Who?")
+        page.get_by_label("Tools").get_by_role("link", name="Add").click()
+        page.get_by_label("the words").fill("Elias")
+        page.get_by_label("the note").fill("Who?")
         page.get_by_role("button", name="Add").click()
         expect(page.get_by_role("alert").first).to_contain_text("times: name one by its characters")
-        assert page.get_by_label("body").input_value() == "Who?"
-        page.get_by_label("quote").fill("broke the great lens")
+        assert page.get_by_label("the note").input_value() == "Who?"
+        page.get_by_label("the words").fill("broke the great lens")
         page.get_by_role("button", name="Add").click()
         page.locator("tbody a").first.click()
         expect(page.locator("mark#lit")).to_have_text("broke the great lens")
@@ -399,7 +399,7 @@ def test_words_that_were_selected_before_the_script_ran_can_be_noted(
         (script,) = held
         script.continue_()
         page.locator("#note-selected").click()
-        expect(page.get_by_label("at", exact=True)).to_have_value(re.compile("[0-9]+-[0-9]+"))
+        expect(page.get_by_label("their characters")).to_have_value(re.compile("[0-9]+-[0-9]+"))
 
 
 def test_a_person_without_a_shell_adds_corrects_asks_annotates_exports_and_removes_a_book(
@@ -432,7 +432,7 @@ def test_a_person_without_a_shell_adds_corrects_asks_annotates_exports_and_remov
         page.get_by_role("link", name="To the library").click()
         page.get_by_role("link", name="Manage The Lighthouse").click()
         page.get_by_role("link", name="Edit …").click()
-        page.get_by_label("published").fill("1901")
+        page.get_by_role("textbox", name="published").fill("1901")
         page.get_by_role("button", name="Edit").click()
         expect(page.get_by_role("status").first).to_have_text("The description was changed.")
         # A question, whose citation opens the book.
@@ -446,7 +446,7 @@ def test_a_person_without_a_shell_adds_corrects_asks_annotates_exports_and_remov
         # A note, in the text, and asked.
         select(page, "a storm broke the great lens")
         page.locator("#note-selected").click()
-        page.get_by_label("body").fill("The turning point of the plot.")
+        page.get_by_label("the note").fill("The turning point of the plot.")
         page.get_by_role("button", name="Add").click()
         expect(page.locator("#notes-beside")).to_contain_text("The turning point")
         page.get_by_role("link", name="Manage", exact=True).click()

@@ -145,7 +145,7 @@ def make_key(
     ] = "read",
     collections: Annotated[
         tuple[Annotated[str, StringConstraints(max_length=MAX_NAME_BYTES)], ...] | None,
-        Field(max_length=1000, description="only this collection"),
+        Field(max_length=1000, description="only this collection, in place of all"),
     ] = None,
     days: Annotated[
         int | None, Field(ge=1, le=3660, description="number of days until it expires")

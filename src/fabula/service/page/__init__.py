@@ -12,8 +12,13 @@ from fabula.service.page import screens
 from fabula.service.page.rendering import Static, show
 from fabula.service.page.screens.operations import make_screens
 
-HIDDEN = ("Annotations", "Corrections", "Documents", "Collections")
-"""Screens of a collection that other screens lead to, and not the menu."""
+HIDDEN = (
+    *("Annotations", "Collections", "Corrections", "Documents"),
+    *("Jobs", "Keys", "Settings", "Usage"),
+)
+"""Screens that other screens lead to, and not the menu."""
+QUERIES = "Queries"
+"""A screen for those who run a library."""
 HEADINGS: Mapping[int, str] = {
     401: "You are not signed in",
     402: "Budget used up",
@@ -32,8 +37,11 @@ def add(service: FastAPI) -> None:
     """Add the screens and their static files to a service."""
     service.state.error_page = error_page
     made = make_screens()
-    others = [screen for screen in made if screen.name not in HIDDEN]
-    service.state.menu = ((*screens.READING, *others), screens.RUNNING)
+    shown = [screen for screen in made if screen.name not in HIDDEN]
+    others = [screen for screen in shown if screen.name != QUERIES]
+    queries = [screen for screen in shown if screen.name == QUERIES]
+    add_books, *rest = screens.RUNNING
+    service.state.menu = ((*screens.READING, *others), (add_books, *queries, *rest))
     service.mount("/static", Static(), name="static")
     added = [screen.router for screen in made if screen.router is not None]
     for router in (*screens.ROUTERS, *added):

@@ -51,7 +51,16 @@ MEDIA_TYPES = {
 }
 PAGING = ("first", "limit", "after")
 """Parameters that have links, and no fields in the form."""
-LABELS = {"document": "book", "until": "read up to", "against": "against the book", "beside": "and"}
+LABELS = {
+    "against": "against the book",
+    "at": "their characters",
+    "beside": "and",
+    "body": "the note",
+    "collections": "collections (all if none)",
+    "document": "book",
+    "quote": "the words",
+    "until": "read up to",
+}
 """What the page calls parameters in place of their names."""
 ROW = re.compile(r"\{(?!collection|document)\w+\}")
 """A parameter in the path of an operation on one row of a table, which leads to its form."""

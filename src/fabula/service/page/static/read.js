@@ -422,14 +422,21 @@ document.addEventListener("keydown", (event) => {
 
 // Selected text
 
+/** Longer words are not repeated in the form of a note on them: an address has its limit. */
+const MAX_QUOTE_CHARACTERS = 1000;
+
 const bar = document.querySelector("#selected");
 const askSelected = document.querySelector("#ask-selected");
 const linkSelected = document.querySelector("#link-selected");
 
+/** The paragraph of the book that a place of the page is in. */
+function paragraphOf(node) {
+  return (node.nodeType === Node.TEXT_NODE ? node.parentElement : node).closest("[data-at]");
+}
+
 /** The character of the book at a place of the page; characters are code points, as in Python. */
 function characterAt(node, offset) {
-  const element = node.nodeType === Node.TEXT_NODE ? node.parentElement : node;
-  const paragraph = element.closest("[data-at]");
+  const paragraph = paragraphOf(node);
   if (!paragraph) return null;
   const before = document.createRange();
   before.setStart(paragraph, 0);
@@ -456,6 +463,9 @@ function offer() {
   if (noteSelected) {
     const address = new URL(noteSelected.href);
     address.searchParams.set("at", `${start}-${end}`);
+    // Between paragraphs the page has words of its own.
+    const isWhole = paragraphOf(range.startContainer) === paragraphOf(range.endContainer);
+    address.searchParams.set("quote", isWhole && text.length <= MAX_QUOTE_CHARACTERS ? text : "");
     address.searchParams.set("to", `${desk.dataset.read}?chars=${start}-${end}#lit`);
     noteSelected.href = address;
     for (const name of ["at", "to"]) bar.querySelector(`#highlight-${name}`).value = address.searchParams.get(name);
