@@ -37,13 +37,22 @@ def answer(text: str) -> Answer:
             "".join(f"[{number}]" for number in range(3, 10)),
             "[3], [4], [5], [6], [7] and 2 more are no passages of this answer.",
         ),
-        ("Fred is the nephew.", "This answer cites no passage."),
+        (
+            "Fred is the nephew.",
+            "This answer cites no passage. The closest that it was given: [1] T; [2] T.",
+        ),
         (NO_ANSWER, ""),
         ("", ""),
     ],
 )
 def test_what_cites_nothing_is_told(text: str, warning: str) -> None:
     assert answer(text).citation_warning == warning
+
+
+def test_the_closest_passages_are_named_first_beside_an_answer_that_cites_none() -> None:
+    said = replace(answer("Fred laughed."), hits=(CONTEXT[1].hit,))
+    warning = show_answer(said, Settings(), Trace(), 0.1).shorten().warning
+    assert warning.index("[2]") < warning.index("[1]")
 
 
 def test_nothing_is_told_where_nothing_could_be_cited_or_no_model_wrote() -> None:

@@ -210,6 +210,20 @@ def test_a_variable_set_to_nothing_is_not_set(monkeypatch: pytest.MonkeyPatch) -
     assert Settings.read() == Settings.read(home=Settings().home, top_k=5)
 
 
+def test_white_space_around_an_address_a_user_or_a_secret_is_taken_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEO4J_URI", " bolt://10.0.0.2\n")
+    monkeypatch.setenv("NEO4J_PASSWORD", "hunter2\r\n")
+    monkeypatch.setenv("OPENAI_API_KEY", " \n")
+    write_own(tmp_path, '[collections.novels]\nneo4j_password = " other "\n')
+    settings = Settings.read()
+    assert settings.neo4j_uri == "bolt://10.0.0.2"
+    assert settings.neo4j_password.get_secret_value() == "hunter2"
+    assert settings.for_collection("novels").neo4j_password.get_secret_value() == "other"
+    assert settings.offline
+
+
 def test_a_secret_is_not_repeated_by_an_error(tmp_path: Path) -> None:
     own = tmp_path / "config" / "fabula" / "fabula.toml"
     own.parent.mkdir(parents=True)

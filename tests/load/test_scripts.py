@@ -248,13 +248,38 @@ def test_names_and_times_stand_in_any_order(line: str, tmp_path: Path) -> None:
 
 def test_testimony_is_cited_by_page_and_line(tmp_path: Path) -> None:
     document = read(TESTIMONY, "meg.txt", tmp_path)
-    assert speeches(document)[:2] == ["Q.\nWho kept the key?", "A.\nI did."]
-    assert "THE WITNESS:\nMeg did." in speeches(document)
+    asked, answered = "MR. SMITH\nWho kept the key?", "MEG EXAMPLE\nI did."
+    assert speeches(document)[:2] == [asked, answered]
+    assert "MEG EXAMPLE\nMeg did." in speeches(document)
     labels = labels_of(document.locators, "page")
-    start = document.text.index("THE WITNESS")
+    start = document.text.index("MEG EXAMPLE\nMeg did")
     assert name_labels("page", labels.range([(start, start + 5)])) == "T. 46:1"
     assert "DEPOSITION" not in document.text
     assert {"line numbers", "page numbers"} == set(document.left_out)
+
+
+def test_who_asks_and_answers_is_named_as_the_pages_say(tmp_path: Path) -> None:
+    spoken = ["Q.  Why?", "A.  For her.", "THE WITNESS:  And him.", "MR. ROE:  I object."]
+    parts = (
+        [],
+        ["JOHN DOE,", "having been first duly sworn, testified:", "BY MS. POE:"],
+        ["CROSS-EXAMINATION"],
+        ["REDIRECT EXAMINATION OF ANN DOE BY MR. COE:"],
+    )
+    lines = [line for part in parts for line in (*part, *spoken)]
+    text = "".join(f"{line:2}   {said}\n" for line, said in enumerate(lines, 1))
+    said = [speech.split("\n")[0] for speech in speeches(read(text, "doe.txt", tmp_path))]
+    assert said[:8] == [
+        *("Q.", "A.", "THE WITNESS:"),
+        *("MR. ROE:", "MS. POE"),
+        *["JOHN DOE"] * 2,
+        "MR. ROE:",
+    ]
+    assert said[8:] == [
+        *("Q.", "JOHN DOE", "JOHN DOE", "MR. ROE:", "MR. COE"),
+        *["ANN DOE"] * 2,
+        "MR. ROE:",
+    ]
 
 
 def test_pages_may_stand_before_the_numbers_of_lines(tmp_path: Path) -> None:

@@ -54,6 +54,11 @@ def test_a_chapter_between_lines_of_a_novel_is_a_paragraph_of_its_own() -> None:
     ]
 
 
+def test_indented_lines_of_chinese_are_paragraphs_without_blank_lines_between_them() -> None:
+    lines = [CHINESE[:40] + "。", f"“{CHINESE[:25]}？”", CHINESE[:52] + "……", "他说。"] * 4
+    assert clean("\n".join(f"　　{line}" for line in lines)).split("\n\n") == lines
+
+
 def test_korean_is_joined_with_spaces_and_thai_without() -> None:
     korean = "늙은 방앗간 주인은 둑 옆에 등불을 켰다. 마을의 누구도 종이 왜 두 번 울렸는지"
     assert clean(f"{korean}\n{korean}\n몰랐다.\n\n" * 2).startswith(f"{korean} {korean} 몰랐다.")

@@ -11,7 +11,7 @@ from typing import Protocol
 from fabula.ask.quotations.checked import CheckedAnswer, CheckedQuotation, WeakCitation
 from fabula.ask.scope import EVERYTHING, AskedTurn, QuestionScope
 from fabula.errors import FabulaError
-from fabula.graph.hits import Hit, Passage, Quote, locate
+from fabula.graph.hits import Hit, Passage, Quote, locate, name_place
 from fabula.graph.structure import TextStructure
 from fabula.models import NO_ANSWER, Reply, Turn
 from fabula.models.counted import Meter
@@ -78,6 +78,8 @@ class Answer:
     def citation_warning(self) -> str:
         """What a reader has to know of the citations: numbers without a passage, or that none is.
 
+        Where nothing is cited, the passages that are closest to the question are named.
+
         It is '' for an answer that no model wrote, for one that says in the words of our prompts
         that the passages do not answer, and where there was no passage to cite.
         """
@@ -88,7 +90,15 @@ class Answer:
             more = f" and {len(unknown) - MAX_LISTED} more" if len(unknown) > MAX_LISTED else ""
             what = "is no passage" if len(unknown) == 1 else "are no passages"
             return f"{listed}{more} {what} of this answer."
-        return "" if self.cited or NO_ANSWER in self.text else "This answer cites no passage."
+        if self.cited or NO_ANSWER in self.text:
+            return ""
+        rank = {hit.id: at for at, hit in enumerate(self.hits)}
+        closest = sorted(self.context, key=lambda each: rank.get(each.hit.id, len(rank)))
+        named = (
+            f"[{each.number}] {name_place(each.hit, with_title=True)}"
+            for each in closest[:MAX_CLOSEST]
+        )
+        return f"This answer cites no passage. The closest that it was given: {'; '.join(named)}."
 
     @property
     def missing_citations(self) -> tuple[int, ...]:
@@ -103,6 +113,8 @@ class Answer:
 
 MAX_LISTED = 5
 """Numbers of citations that a warning names."""
+MAX_CLOSEST = 3
+"""Passages that a warning names where none is cited."""
 CITATION = re.compile(r"\[(\d{1,9}(?:\s*[,;]\s*\d{1,9})*)\]")
 """One citation or several in one pair of brackets, as [2] or [1, 3]."""
 

@@ -144,7 +144,7 @@ ADDRESSES = ("neo4j_uri", "base_url")
 class CollectionServer(BaseModel):
     """The server and database of one collection; None: as the settings of that name say."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
 
     neo4j_uri: str | None = None
     neo4j_username: str | None = None
@@ -642,7 +642,9 @@ def _gather(
     sources = (_read_files(environment), _read_environment(environment), _read_flags(flags))
     for name, value, place in itertools.chain(*sources):
         path = resolve_name(name) or _refuse_unknown(name, place)
-        values[path], origin[path] = value, place
+        is_address = path in CONVENTIONAL and isinstance(value, str)
+        # An address or a key that was copied often has a line's end or a space at its own end.
+        values[path], origin[path] = value.strip() if is_address else value, place
     return values, origin
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -37,6 +37,14 @@ _LABELLED = re.compile(
     r"(?P<name>[QA](?:[.:](?=\s|$)|(?=[ ]{2,}\S))"
     r"|(?:THE|MR|MS|MRS|DR|JUDGE)\b[A-Z .'’\-]{1,40}:)\s*(?P<text>.*)"
 )
+_DEPOSITION = re.compile(r"\bDEPOSITION OF (?P<name>[A-Z][A-Z.'’\-]*(?:[ ][A-Z.'’\-]+){1,4})")
+_EXAMINER = re.compile(r"BY[ ]+(?P<name>(?:MR|MS|MRS|DR|THE)\b[A-Z .'’\-]{1,40}):?")
+_EXAMINATION = re.compile(
+    r"[A-Z \-]{0,20}EXAMINATION(?:[ ]+OF[ ]+(?P<witness>[A-Z .'’\-]{3,40}?))?"
+    r"(?:[ ]+BY[ ]+(?P<examiner>[A-Z .'’\-]{3,40}))?:?"
+)
+_SWORN = re.compile(r"(?P<name>[A-Z][A-Z .'’\-]{3,40}),.{0,200}\bsworn\b")
+"""Who asks, and who answers, as a page says it before their questions and answers."""
 _MIN_LINES, _MIN_ANSWERS, _MIN_SHARE = 20, 4, 0.8
 """The fewest numbered lines of testimony, those with a question or an answer, and the share of the
 numbers that follow the one before."""
@@ -119,8 +127,13 @@ def _draft_testimony(lines: list[str]) -> Draft | None:
 def _testimony(lines: list[str], left_out: Counter[str]) -> Iterator[Block]:
     """One block for each question, answer and other paragraph, with the places of its lines."""
     block = ""
-    for label, text in _testimony_lines(lines, left_out):
+    deposed = {match["name"] for line in lines if (match := _DEPOSITION.search(line))}
+    names = {"A": deposed.pop()} if len(deposed) == 1 else {}
+    read = _testimony_lines(lines, left_out)
+    for index, (label, text) in enumerate(read):
         labelled = _LABELLED.match(text)
+        if not labelled:
+            names |= _name_people(text, " ".join(after for _, after in read[index : index + 3]))
         is_apart = text.startswith("(") or text.isupper() or block.endswith((")", ":"))
         if block and (labelled or is_apart):
             yield Block(block)
@@ -128,12 +141,30 @@ def _testimony(lines: list[str], left_out: Counter[str]) -> Iterator[Block]:
         mark = page_mark(label)
         if labelled:
             said = " ".join(labelled["text"].split())
-            block = f"{mark}{SPEAKER_MARK}{labelled['name']}\n{said}"
+            block = f"{mark}{SPEAKER_MARK}{_name_speaker(labelled['name'], names)}\n{said}"
         else:
             said = " ".join(text.split())
             block = f"{block} {mark}{said}" if block else f"{mark}{said}"
     if block:
         yield Block(block)
+
+
+def _name_people(line: str, with_next: str) -> dict[str, str]:
+    """Return who asks (Q) and who answers (A) from this line on, if it says so."""
+    if examiner := _EXAMINER.fullmatch(line):
+        return {"Q": examiner["name"].strip()}
+    if examination := _EXAMINATION.fullmatch(line):
+        # Another may ask from here on.
+        asks = {"Q": examination["examiner"] or ""}
+        return asks | ({"A": examination["witness"]} if examination["witness"] else {})
+    sworn = _SWORN.match(with_next)
+    return {"A": sworn["name"].strip()} if sworn else {}
+
+
+def _name_speaker(label: str, names: Mapping[str, str]) -> str:
+    """Return the name of who speaks under a label; the label itself if no page names them."""
+    person = label.rstrip(".:")
+    return names.get("A" if person == "THE WITNESS" else person) or label
 
 
 def _testimony_lines(lines: list[str], left_out: Counter[str]) -> list[tuple[str, str]]:

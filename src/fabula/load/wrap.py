@@ -27,6 +27,7 @@ _MAX_STANZA_WIDTH = 60
 _MAX_STANZA_DIFFERENCE = 4
 """Chinese lines up to this width, of one length or without full stops, are verse."""
 _QUOTES = "「『“《〈"
+_WIDE_SENTENCE_ENDS = "。！？」』”…"
 _FULL_SHARE = 0.65
 """A full line fills this share of the width, and in prose this share of lines is full."""
 _MIN_INDENT = 2
@@ -218,6 +219,9 @@ def _wide_starts(
         return [] if _is_wide_stanza(block) else list(range(1, len(block)))
     # A paragraph begins with a space there, and a heading may be between two paragraphs.
     edge = min(*map(_indent, block), style.edge)
+    if edge and 2 * _wide_sentences(block) >= len(block):
+        # All lines begin with a space, and most end a sentence: each is a whole paragraph.
+        edge = 0
     return [
         index
         for index in range(1, len(block))
@@ -231,10 +235,14 @@ def _is_wide_stanza(block: Sequence[str]) -> bool:
     if any(line[0] in _QUOTES for line in lines):
         return False
     widths = [_width(line) for line in lines]
-    sentences = sum(line[-1] in "。！？」』" for line in lines)
     return max(widths) <= _MAX_STANZA_WIDTH and (
-        max(widths) - min(widths) <= _MAX_STANZA_DIFFERENCE or 2 * sentences < len(lines)
+        max(widths) - min(widths) <= _MAX_STANZA_DIFFERENCE
+        or 2 * _wide_sentences(block) < len(lines)
     )
+
+
+def _wide_sentences(block: Sequence[str]) -> int:
+    return sum(line.rstrip().endswith(tuple(_WIDE_SENTENCE_ENDS)) for line in block)
 
 
 def _indented_starts(block: Sequence[str], style: _LineStyle) -> list[int]:

@@ -164,6 +164,34 @@ def test_brats_lines_about_a_tag_are_kept_with_it(own: Mapping[str, str]) -> Non
     assert "k.ann: 1 line about no tag left out." in found.remarks
 
 
+def test_clippings_of_a_kindle_are_found_by_their_words() -> None:
+    clippings = (
+        ("Kettle (An, Author)", "Your Highlight on page 1 | Location 7-8", "Marta Kettle"),
+        ("Kettle (An, Author)", "Your Highlight on page 1 | Location 7-9", "Marta Kettle sent 𝔎"),
+        ("Other (Author)", "Your Highlight on page 2", "she kept"),
+        ("Kettle (An, Author)", "Your Note on page 1 | Location 9", "To whom?"),
+        ("Kettle (An, Author)", "Ihr Lesezeichen bei Position 11", ""),
+        ("Kettle (An, Author)", "Ihre Notiz bei Position 40", "Where?"),
+        ("Kettle (An, Author)", "您在位置 #20-21的标注", "kept the lantern"),
+    )
+    file = "".join(
+        f"\ufeff{book}\r\n- {place} | Added on Sunday\r\n\r\n{words}\r\n==========\r\n"
+        for book, place, words in clippings
+    )
+    found = read("kindle", {"My Clippings.txt": file})
+    assert [
+        (item.annotation.body, TEXT[item.anchor.start : item.anchor.end])
+        for item in found.items
+        if item.anchor
+    ] == [("To whom?", "Marta Kettle sent 𝔎"), ("", "kept the lantern")]
+    assert found.remarks == (
+        "1 clipping of other books left out.",
+        "1 note at no highlight left out.",
+    )
+    with pytest.raises(LoadError, match="None of the clippings is of Kettle"):
+        read("kindle", {"My Clippings.txt": file.replace("Kettle (", "Kettledrum (")})
+
+
 def test_places_of_another_text_are_not_believed() -> None:
     found = read("brat", {"k.ann": ANN, "k.txt": "x" * 7 + OWN})
     assert ("PER", "Marta Kettle") in shown(found)

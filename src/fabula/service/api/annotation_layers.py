@@ -24,8 +24,8 @@ FormatName = Annotated[
     str,
     Query(
         max_length=50,
-        description="webannotation, webannotation-utf16, booknlp, brat, catma, tei, uima or "
-        "webanno-tsv; what has several files is a zip of them",
+        description="webannotation, webannotation-utf16, booknlp, brat, catma, kindle, tei, "
+        "uima or webanno-tsv; what has several files is a zip of them",
     ),
 ]
 
