@@ -10,7 +10,7 @@ import pytest
 from commands import run as run_command
 from fabula.errors import SettingsError
 from fabula_bench import series
-from fabula_bench.plan import BenchRun
+from fabula_bench.plan import BenchRun, read_data
 from fabula_bench.series import check_runs, plan_series, read_series
 from fabula_bench.suite import DataOverrides, read_suite
 
@@ -88,3 +88,17 @@ def test_runs_are_made_one_after_the_other_and_gone_on_with(
     index = Path("runs/both/index.md").read_text()
     assert "| table 1 | [one-own](one-own/report.md) | 1 of 1 |" in index
     assert Path("runs/both/two-own/report.md").is_file()
+
+
+def test_questions_are_counted_by_a_field_of_their_texts(tmp_path: Path) -> None:
+    (tmp_path / "questions.jsonl").write_text(
+        '{"document": "The fox ran.", "question": "Who ran?", "metadata": {"genre": "fable"}}\n'
+        '{"document": "The sea was calm.", "question": "What was calm?"}\n'
+    )
+    suite = tmp_path / "by.toml"
+    suite.write_text(
+        SUITE.replace("[systems", 'by = "genre"\n[systems') + 'where = "year < 1850"\n'
+    )
+    read = read_suite(str(suite))
+    assert [question.kind for question in read_data(read, tmp_path).questions] == ["fable", ""]
+    assert read.systems["naive"].where == "year < 1850"

@@ -135,6 +135,7 @@ def test_a_writer_describes_a_document(chromium: Browser, library: Library) -> N
         page.get_by_role("textbox", name="title").fill("A Winter")
         page.get_by_role("textbox", name="author").fill("Ada Smith")
         page.get_by_role("textbox", name="published").fill("1901")
+        page.get_by_role("textbox", name="meta").fill("place=Nizhny\ntags=cold\ntags=sad")
         page.get_by_role("button", name="Edit").click()
         expect(page.get_by_role("status").first).to_have_text("The description was changed.")
         expect(page.locator("h1")).to_have_text("A Winter")
@@ -142,7 +143,11 @@ def test_a_writer_describes_a_document(chromium: Browser, library: Library) -> N
         document = client.get(f"{BASE}/collections/books/documents/{id}").json()
         assert (document["title"], document["author"]) == ("A Winter", "Ada Smith")
         assert document["published"] == "1901"
+        assert document["metadata"] == {"place": "Nizhny", "tags": ["cold", "sad"]}
         page.get_by_role("link", name="Edit …").click()
+        expect(page.get_by_role("textbox", name="meta")).to_have_value(
+            "place=Nizhny\ntags=cold\ntags=sad"
+        )
         page.get_by_role("textbox", name="title").fill("   ")
         page.get_by_role("button", name="Edit").click()
         expect(page.get_by_role("alert").first).to_contain_text("The title is empty")

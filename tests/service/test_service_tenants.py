@@ -16,7 +16,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.core.result import Ok
 
 from cases import for_each
+from fabula.operations.documents import edit_document
 from fabula.server import Address
+from fabula.service.http.dependencies import Caller
+from mcp_calls import called
 from offline import offline_app
 from served import Served, served
 from stories import WINTER
@@ -31,7 +34,9 @@ JOBS = re.compile(r"/(documents|build|renew|reembed|annotations/import)$")
 OWN = re.compile(r"/collections/\{collection\}")
 SECRET = "Quetzalcoatl"
 """What stands in the other's book alone."""
-PRIVATE = (SECRET, "other.txt", "Their Book", "Their Author")
+FIELD, VALUE = "feathering", "Serpentine"
+"""A field of the other's book, and its value."""
+PRIVATE = (SECRET, "other.txt", "Their Book", "Their Author", FIELD, VALUE)
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +46,7 @@ def it(address: Address) -> Iterator[Served]:
         other = app.collection(OTHERS)
         text = WINTER.replace("Anna", SECRET)
         other.ingest_text(text, source="other.txt", title="Their Book", author="Their Author")
+        edit_document(other, "Their Book", meta=(f"{FIELD}={VALUE}",))
         with served(app) as it:
             yield it
 
@@ -138,6 +144,32 @@ def test_by_anothers_ids_nothing_is_found_or_changed_in_ones_own(
     assert document["title"] == "Their Book"
     mine = client.get(f"{BASE}/collections").json()["rows"]
     assert [one["name"] for one in mine] == [MINE]
+
+
+def test_a_field_of_anothers_is_refused_as_one_that_nobody_has(it: Served) -> None:
+    client = it.client("read", [MINE])
+    reader = Caller("ada", "Ada", "read", frozenset({MINE}))
+    shelf = f"{BASE}/collections/{MINE}"
+    chat = {"model": f"fabula/{MINE}", "messages": [{"role": "user", "content": "Who?"}]}
+    assert client.get(f"{shelf}/fields").json()["rows"] == []
+    theirs = it.client("read", [OTHERS]).get(f"{BASE}/collections/{OTHERS}/fields").json()
+    assert [(row["name"], row["values"]) for row in theirs["rows"]] == [(FIELD, [VALUE])]
+
+    def refusals(name: str) -> list[str]:
+        asked = {"question": "Who?", "where": f"{name} = 1"}
+        chatted = client.post("/v1/chat/completions", json=chat | {"where": asked["where"]})
+        return [
+            client.post(f"{shelf}/search", json=asked).json()["detail"],
+            client.post(f"{shelf}/ask", json=asked).json()["detail"],
+            chatted.json()["error"]["message"],
+            called(it, "search", reader, collection=MINE, **asked),
+        ]
+
+    nobodys = f"{FIELD[:-1]}k"
+    for of_theirs, of_nobodys in zip(refusals(FIELD), refusals(nobodys), strict=True):
+        assert f"has a field '{nobodys}'. " in of_nobodys
+        assert FIELD not in of_nobodys
+        assert of_theirs.replace(FIELD, nobodys) == of_nobodys
 
 
 def test_a_conversation_is_its_callers_alone(it: Served, theirs: dict[str, str]) -> None:

@@ -239,7 +239,8 @@ def test_a_zip_is_its_books(service: Served) -> None:
         archive.writestr("../../evil.txt", "no")
         archive.writestr("picture.png", b"no")
     form = [("files", ("books.zip", packed.getvalue()))]
-    begun = client.post(f"{BASE}/collections/zipped/documents", files=form)
+    path = f"{BASE}/collections/zipped/documents"
+    begun = client.post(path, files=form, params={"meta": ["shelf=A3", "tags=cold", "tags=sad"]})
     job = until(client, begun.json()["id"])
     states = {one["source"]: one["state"] for one in job["items"]}
     assert states == {
@@ -248,6 +249,8 @@ def test_a_zip_is_its_books(service: Served) -> None:
         "uploads/books.zip/picture.png": "skipped",
     }, job
     assert list(books(client, "zipped")) == ["uploads/books.zip/a/winter.txt"]
+    [document] = client.get(path).json()["rows"]
+    assert document["metadata"] == {"shelf": "A3", "tags": ["cold", "sad"]}
 
 
 @settings(max_examples=1000, deadline=None)
