@@ -260,7 +260,7 @@ def test_testimony_is_cited_by_page_and_line(tmp_path: Path) -> None:
 
 def test_who_asks_and_answers_is_named_as_the_pages_say(tmp_path: Path) -> None:
     spoken = ["Q.  Why?", "A.  For her.", "THE WITNESS:  And him.", "MR. ROE:  I object."]
-    parts = (
+    parts: tuple[list[str], ...] = (
         [],
         ["JOHN DOE,", "having been first duly sworn, testified:", "BY MS. POE:"],
         ["CROSS-EXAMINATION"],
