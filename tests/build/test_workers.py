@@ -12,7 +12,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -25,15 +24,14 @@ from click.testing import CliRunner
 from distributed.deploy.cluster import Cluster
 
 from dask_cluster import dask_cluster
-from database import cypher
 from endpoint import Endpoint
 from fabula import Fabula
-from fabula.build import early_writer, worker_task
+from fabula.build import worker_task
 from fabula.build.cluster import ClusterSteps, WorkerCluster
 from fabula.build.outcome import Outcome
 from fabula.cli import main
 from fabula.config.model_factory import ModelFactory
-from fabula.config.settings import STATIC, Settings
+from fabula.config.settings import Settings
 from fabula.errors import BudgetSpent, ClusterError, SettingsError, WorkerLost
 from fabula.models.stop import Stop
 from fabula.models.usage import Usage
@@ -141,41 +139,6 @@ def test_a_graph_is_built_and_gaps_are_filled_by_workers(
         assert statuses(fabula.build("identities", cluster=cluster)) == ["added"]
         assert fabula.renew("gaps", cluster=cluster) == []
         assert fabula.check().violations == ()
-
-
-def test_parts_are_written_while_their_worker_asks_for_others(
-    graph_url: str,
-    store: Store,
-    books: Path,
-    cluster: WorkerCluster,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    go = threading.Event()
-
-    def wait(_: int, body: dict[str, Any]) -> None:
-        if "messages" in body:
-            go.wait(PATIENCE)
-
-    monkeypatch.setattr(early_writer, "MIN_EARLY_PASSAGES", 1)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    options: dict[str, Any] = {"embedding_model": STATIC, "chunk_tokens": 40, "cache": False}
-    with Endpoint(raw=wait) as endpoint:
-        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
-        with ThreadPoolExecutor(1) as pool, Fabula(graphs="aspects", **options) as fabula:
-            try:
-                outcomes = pool.submit(fabula.ingest, books, cluster=cluster)
-                until(
-                    lambda: bool(cypher(store, "MATCH (n:Staged {kind: 'chunk'}) RETURN n")),
-                    "nothing was staged while the workers ask the model",
-                )
-                assert list(fabula.documents()) == []
-            finally:
-                go.set()
-            assert statuses(outcomes.result()) == ["added"] * 3
-            shared = graph_of(fabula)
-            assert fabula.check().violations == ()
-            assert statuses(fabula.ingest(books, rebuild=True)) == ["replaced"] * 3
-            assert graph_of(fabula) == shared
 
 
 class Followed:
