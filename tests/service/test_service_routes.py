@@ -152,8 +152,10 @@ def test_a_client_that_leaves_while_it_sends_is_one_line_of_the_log(
 ) -> None:
     caplog.set_level(logging.INFO, "fabula.service")
     client = it.client()
-    [document] = client.get(fill(f"{API}/documents", "default")).json()["rows"]
-    while not caplog.messages:  # An answer is in the log after it was sent.
+    documents = fill(f"{API}/documents", "default")
+    [document] = client.get(documents).json()["rows"]
+    # An answer is in the log after it was sent, and that of an earlier test's request may come now.
+    while f"GET {documents} 200" not in caplog.messages:
         sleep(0.005)
     key, address = client.headers["Authorization"], urlsplit(it.url)
     form = "multipart/form-data; boundary=x", b'--x\r\nContent-Disposition: form-data; name="a'
