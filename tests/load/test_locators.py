@@ -18,7 +18,7 @@ def test_a_mark_is_taken_out_of_a_text_and_its_place_is_returned() -> None:
 
 
 def test_what_is_no_label_makes_no_mark() -> None:
-    assert page_mark("") == page_mark(" \n") == line_mark("x" * 21) == ""
+    assert page_mark("") == page_mark(" \n") == line_mark("x" * 25) == ""
     assert take_marks(page_mark(" xiv\n")) == ("", [Locator("page", "xiv", 0)])
 
 

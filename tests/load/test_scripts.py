@@ -198,6 +198,11 @@ def test_webvtt_has_voices_and_no_styles_notes_or_repeated_lines(tmp_path: Path)
     assert set(document.left_out) == {"front matter", "notes", "repeated lines", "styles", "times"}
 
 
+def test_what_stands_before_the_first_cue_of_webvtt_is_not_shown(tmp_path: Path) -> None:
+    document = read(VTT.replace("\n\n", "\n\nregion\nid:bill\n\n", 1), "key.vtt", tmp_path)
+    assert document.text == "Meg:\nSomebody kept a key by the quay & sang.\n\nNobody knew."
+
+
 def test_timed_text_is_read_as_players_write_it(tmp_path: Path) -> None:
     document = read(TTML, "key.ttml", tmp_path)
     assert document.text == "Meg:\nSomebody kept a key.\n\nNobody knew."
@@ -244,6 +249,20 @@ def test_names_and_times_stand_in_any_order(line: str, tmp_path: Path) -> None:
     document = read("\n\n".join(line.format(n=n) for n in range(1, 5)), "talk.txt", tmp_path)
     assert speeches(document) == ["Meg\nWell."] * 4
     assert len(places(document)) == 4
+
+
+@for_each(
+    "line",
+    ["\u200e[1{n}/10/2021, 3:34:09\u202fPM] Meg: Well.\nNo.", "1{n}.1.24, 6:30 - Meg:Well.\nNo."],
+)
+def test_messages_have_days_and_times(line: str, tmp_path: Path) -> None:
+    document = read("\n".join(line.format(n=n) for n in range(1, 5)), "chat.txt", tmp_path)
+    assert speeches(document) == ["Meg\nWell.\nNo."] * 4
+    labels = labels_of(document.locators, "page")
+    cited = name_labels("page", labels.labels[1])
+    assert cited in ("12/10/2021 3:34:09 PM", "12.1.24 6:30")
+    named = parse_labels(cited)
+    assert named and labels.find(*named[1:], 999) == [labels.starts[1:3]]
 
 
 def test_testimony_is_cited_by_page_and_line(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from fabula.text.locator import Locator, LocatorKind
 _BEGIN: dict[LocatorKind, str] = {"page": "\ufdd1", "line": "\ufdd2", "speaker": "\ufdef"}
 _KINDS = {begin: kind for kind, begin in _BEGIN.items()}
 _END = "\ufdd3"
-MAX_LABEL_CHARACTERS = 20
+MAX_LABEL_CHARACTERS = 24
 """A longer label is not that of a page or a line, and gets no mark."""
 MARK = re.compile(
     f"[\ufdd1\ufdd2\ufdef]([^\ufdd1-\ufdd3\ufdef\n]{{1,{MAX_LABEL_CHARACTERS}}}){_END}"

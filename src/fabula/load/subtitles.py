@@ -74,7 +74,8 @@ def draft_cues(text: str) -> Draft:
     left_out: Counter[str] = Counter()
     text = re.sub(r"\n(?:[ ]*\n)+", "\n\n", text.strip())
     language = title = ""
-    if text.startswith("WEBVTT"):
+    is_webvtt = text.startswith("WEBVTT")
+    if is_webvtt:
         head, _, text = text.partition("\n\n")
         left_out["front matter"] += count_characters(head)
         title = re.sub(r"^WEBVTT[ -]*", "", head.split("\n", 1)[0])
@@ -94,7 +95,10 @@ def draft_cues(text: str) -> Draft:
         cues += _cues_of(text[match.end() : end], begin, until)
     blocks = tuple(_blocks(_without_repeats(cues, left_out)))
     before = text[: matches[0].start()] if matches else text
-    if before.strip():
+    if is_webvtt and matches:
+        # A player shows nothing before the first cue, and many files spell what is there wrongly.
+        left_out["front matter"] += count_characters(before)
+    elif before.strip():
         blocks = (Block(one_line(before)), *blocks)
     return Draft(blocks, title=title, language=language, left_out=+left_out)
 

@@ -24,6 +24,11 @@ _HEADS = (
     re.compile(rf"{_STAMP}[ ]*[-–—]?[ ]*{_NAME}:(?:[ ]+(?P<text>.*))?"),
     # Ann Example [00:01:15]: What she says.
     re.compile(rf"{_NAME}[ ]*:?[ ]*[\[(](?P<time>{_TIME})[\])][ ]*:?[ ]+(?P<text>\S.*)"),
+    # [14/10/2021, 3:34:09 PM] Ann Example: What she says; 15.1.24, 18:30 - Ann Example: ...
+    re.compile(
+        r"\[?(?P<day>\d{1,4}[./-]\d{1,2}[./-]\d{1,4}),?[ ]"
+        rf"(?P<time>{_TIME}(?:[ ][AaPp]\.?[Mm]\.?)?)\]?(?:[ ]-)?[ ]{_NAME}:[ ]?(?P<text>.*)"
+    ),
 )
 _MIN_TURNS = 3
 _MAKER = re.compile(r"(?:transcribed|transcript(?:ion)?(?: provided)?) by\b.{1,80}", re.IGNORECASE)
@@ -54,11 +59,15 @@ _NO_LINE = 999
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """A line with a name and a time: its number among the lines, and what it says."""
+    """A line with a name and a time: its number among the lines, and what it says.
+
+    The seconds are 0 where the line has a day, as clocks begin anew with each.
+    """
 
     line: int
     name: str
     seconds: int
+    place: str
     text: str
     stamp: str
 
@@ -86,7 +95,7 @@ def _draft_turns(lines: list[str]) -> Draft | None:
             left_out[MAKERS_NOTES] += count_characters(below[last])
             below = below[:last]
         left_out["times"] += count_characters(turn.stamp)
-        mark = page_mark(label_time(turn.seconds))
+        mark = page_mark(turn.place)
         said = "\n".join(prose("\n".join(below)))
         blocks.append(Block(f"{mark}{SPEAKER_MARK}{turn.name}\n{said}"))
     return Draft(tuple(blocks), left_out=+left_out)
@@ -94,16 +103,21 @@ def _draft_turns(lines: list[str]) -> Draft | None:
 
 def _turn(number: int, line: str) -> _Turn | None:
     # Single spaces, as the patterns would take the square of the length of a run of them.
-    line = " ".join(line.split())
+    line = " ".join(line.split()).lstrip("\u200e")
     for pattern in _HEADS:
         if match := pattern.fullmatch(line):
-            seconds = 0
-            for part in re.split(r"[.,]", match["time"])[0].split(":"):
-                seconds = 60 * seconds + int(part)
+            seconds, place = 0, match["time"]
+            if day := match.groupdict().get("day"):
+                place = f"{day} {place}"
+            else:
+                for part in re.split(r"[.,]", place)[0].split(":"):
+                    seconds = 60 * seconds + int(part)
+                place = label_time(seconds)
             said = match["text"] or ""
             stamp = line.replace(match["name"], "", 1)
             return _Turn(
-                number, match["name"], seconds, said, stamp.removesuffix(said) if said else stamp
+                *(number, match["name"], seconds, place, said),
+                stamp.removesuffix(said) if said else stamp,
             )
     return None
 

@@ -112,10 +112,9 @@ NEUTRAL: Mapping[str, Sequence[Any]] = {
     "modalities": (["text"],),
     "audio": (),
     "web_search_options": (),
-    "stop": ([],),
 }
 """Parameters that change what a reply is and are not supported, with the values beside null that
-ask for what is done anyway. Others, such as temperature, are ignored."""
+ask for what is done anyway. Others, such as temperature, max_tokens and stop, are ignored."""
 
 
 class Completion(BaseModel):

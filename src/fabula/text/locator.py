@@ -14,7 +14,8 @@ _NAMES: dict[str, LocatorKind] = {
     **dict.fromkeys(("p", "pp", "page", "pages", "pg", "s", "str", "seite", "strona"), "page"),
     **dict.fromkeys(("l", "ll", "line", "lines", "v", "vv", "verse", "verses"), "line"),
 }
-_TIME = r"\d{1,3}(?::\d\d){2}"
+_MESSAGE_TIME = r"\d{1,4}(?:[./-]\d{1,4}){2} \d{1,2}(?::\d\d){1,2}(?: [AP]\.?M\.?)?"
+_TIME = rf"(?:\d{{1,3}}(?::\d\d){{2}}|{_MESSAGE_TIME})"
 _TRANSCRIPT_LINE = r"\d{1,5}:\d{1,3}"
 _PLACES = re.compile(
     rf"(?:T\.\s*)?({_TIME}|{_TRANSCRIPT_LINE})(?:\s*[-–—]\s*({_TIME}|{_TRANSCRIPT_LINE}))?", re.I
@@ -71,7 +72,8 @@ class LocatorLabels:
             last: The label that it ends with.
             length: The end of the text.
         """
-        if ":" in first:
+        # The days of messages are in any order: they are found as they are printed.
+        if ":" in first and " " not in first:
             return self._find_times(_numbers(first), _numbers(last), length)
         labels = [label.casefold() for label in self.labels]
         ends = [*self.starts[1:], length]
@@ -110,7 +112,7 @@ def labels_of(locators: Iterable[Locator], kind: LocatorKind) -> LocatorLabels:
 def name_labels(kind: LocatorKind, labels: str) -> str:
     """Return labels as a citation has them: "p. 113", "ll. 340-352", "01:12:31" or "T. 45:12"."""
     if _PLACES.fullmatch(labels):
-        return labels if re.match(_TIME, labels) else f"T. {labels}"
+        return labels if re.match(_TIME, labels, re.IGNORECASE) else f"T. {labels}"
     return f"{_SHORT[kind]['-' in labels]} {labels}" if labels else ""
 
 

@@ -123,6 +123,9 @@ class Endpoint:
                 self._retries.translate_errors(role, slot),
             ):
                 answer = self._send(call, partial(self._post, path, slot, call.tries))
+                if isinstance(answer, list):
+                    # llama.cpp's own route for vectors, at the address without /v1.
+                    answer = {"data": answer}
                 if not isinstance(answer, dict):
                     # In the middle of a run it is a proxy's error page, which is temporary.
                     has_answered = self._retries.has_answered(role.model)
