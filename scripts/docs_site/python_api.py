@@ -63,8 +63,8 @@ PAGES: dict[str, tuple[str, str, tuple[str, ...]]] = {
 EXTENDING = """\
 # Writing a graph or a mode
 
-What a package imports that brings a graph, a mode or an embedder. [For
-contributors](../../contributing.md#a-graph) explains each step with an example.
+What a package imports that brings a graph, a mode or an embedder. [Extending
+Fabula](../../extending.md) explains each step with an example.
 """
 EXTENSION = (
     *("fabula.graph.method.Graph", "fabula.graph.method.BuildText", "fabula.graph.method.Known"),

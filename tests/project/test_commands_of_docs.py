@@ -28,7 +28,7 @@ SHELLS = frozenset(("", "bash", "console", "ini", "sh", "text", "yaml"))
 """Languages of blocks that have commands; a block without one may also be what a command prints."""
 PROMPT = re.compile(r"^(?:\$ |ExecStart=\S*/(?=fabula )|command: )")
 ASSIGNMENT = re.compile(r"[A-Z_][A-Z0-9_]*=")
-OF_A_PACKAGE = {"sections": "the example of contributing.md, which is no part of Fabula"}
+OF_A_PACKAGE = {"sections": "the example of extending.md, which is no part of Fabula"}
 """Names that documentation uses and Fabula does not have, and why."""
 
 

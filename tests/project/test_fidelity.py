@@ -1,4 +1,4 @@
-"""docs/fidelity.md names only what exists, and says of each step whether it is as published."""
+"""The pages of fidelity name only what exists, and say of each step whether it is as published."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from fabula.graph.installed import graphs
 from fabula.graphs.entities.demonstrations import read_demonstrations
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8")
+PAGES = ("fidelity.md", "graph-rag-fidelity.md")
+TEXT = "".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in PAGES)
 SUITES = Path(fabula_bench.__file__).parent / "suites"
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from fabula.ask.answer import Answer, find_citations
-from fabula.ask.quotations.passage_quotes import quote_cited
+from fabula.ask.answer import find_citations
 from fabula.export.web_annotation import CONTEXT, annotation_of
 from fabula.graph.annotations import CITATION, Annotation
 from fabula.graph.hits import Quote, document_spans
@@ -27,18 +26,11 @@ class CitedWords(NamedTuple):
     annotation: Annotation
 
 
-def cite_answer(answer: Answer) -> dict[str, Any]:
-    """Return what an answer cites as an AnnotationCollection, as JSON-LD.
-
-    Each citation is an annotation of the cited words with the motivation "linking": its tag is the
-    number in the answer, and its comment the sentences of the answer that have this number.
-    """
-    quotes = answer.quotes or quote_cited(answer)
-    return citations_json(answer.question, cite_quotes(quotes, answer.question, answer.text))
-
-
 def cite_quotes(quotes: Iterable[Quote], question: str, answer: str) -> list[CitedWords]:
     """Return the words of quoted passages, in the order of the passages.
+
+    Each is an annotation with the motivation "linking": its tag is the number in the answer, and
+    its comment the sentences of the answer that have this number.
 
     Args:
         quotes: The passages, with the stretches of each that are meant.

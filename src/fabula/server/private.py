@@ -161,10 +161,6 @@ class PrivateServer:
             for client, command in sorted(clients.items())
         ]
 
-    def check_disk_space(self, needed: int) -> None:
-        """Raise ServerError if the disk of the server's data has fewer bytes free."""
-        check_disk_space(self._home.path, needed)
-
     def status(self) -> ServerStatus:
         """Return the state of the server now."""
         remembered = self._home.last_start()

@@ -96,7 +96,9 @@ class WordText:
         Raises:
             BadValue: It has no words, or too many, or too many wildcards.
         """
-        patterns = [_compile(word, self.language, stemmed) for word in _query_words(query)]
+        patterns = [
+            _WordPattern(word, self.language, stemmed=stemmed) for word in _query_words(query)
+        ]
         forms = self.forms(stemmed=stemmed)
         matching = [{form for form in set(forms) if pattern(form)} for pattern in patterns]
         first = matching[0]
@@ -283,10 +285,6 @@ def _translate(wildcards: str) -> str:
     *between, last = others
     # Without atomic groups four asterisks take the fourth power of the word's length.
     return first + "".join(f"(?>.*?{part})" for part in between) + f".*{last}"
-
-
-def _compile(word: str, language: str, stemmed: bool) -> _WordPattern:
-    return _WordPattern(word, language, stemmed=stemmed)
 
 
 @lru_cache(65_536)

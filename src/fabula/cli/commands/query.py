@@ -77,7 +77,7 @@ MAX_QUOTED = 300
 @click.option("--show-context", is_flag=True, help="show the passages that the model was given")
 @click.option("--explain", is_flag=True, help="show how passages were found, step by step")
 @click.option("--dry-run", is_flag=True, help="only show the expected calls and cost")
-@click.option("--json", "as_json", is_flag=True, help="print JSON, as docs/answers.md describes it")
+@click.option("--json", "as_json", is_flag=True, help="print JSON (docs/answer-fields.md)")
 @click.option("--markdown", "as_markdown", is_flag=True, help="print Markdown with footnotes")
 @settings_flags(*GRAPH, *ASKING)
 def command(
