@@ -374,7 +374,8 @@ class Planner:
             return Known()
         try:
             owner = Owner(self.collection, graph.name)
-            return known_of(read_part(self.store, owner, embeddings=not self.dry), (), {})
+            part = read_part(self.store, owner, embeddings=not self.dry, replies=True)
+            return known_of(part, (), {})
         except (NotFound, Changed):  # dropped or replaced a moment ago
             return Known()
 

@@ -21,15 +21,16 @@ from typing import Any, TypeVar
 from fabula.graph import REPLIES, Node, Owner
 from fabula.graph.builds import Build, ChatRequest, Piece, RejectRequest, Start
 from fabula.graph.calls import batches
-from fabula.graph.method import BuildText, BuildWork, Built, Known
+from fabula.graph.method import BuildText, BuildWork, Built, Known, PartReader
 from fabula.models import Prompt
 from fabula.models.cache import chat_key
 from fabula.models.roles import ModelProfile, Role
 from fabula.text.ids import digest
 
+Of = TypeVar("Of", BuildText, PartReader)
 Options = TypeVar("Options")
 Out = TypeVar("Out")
-BuildFunction = Callable[[BuildText, Options, ModelProfile, Known, BuildWork], Build[Built]]
+BuildFunction = Callable[[Of, Options, ModelProfile, Known, BuildWork], Build[Built]]
 _BEFORE = re.compile(r"^\[before\] .*\n\n", re.MULTILINE)
 """What is shown of the text before a window (`TextWindow.passages`). A change there does not change
 the window: it is not asked about again."""
@@ -39,15 +40,15 @@ REPLIES_PER_NODE = 200
 """Some 500 kB, which are 100 kB when they are compressed."""
 
 
-def keep_replies(build: BuildFunction[Options]) -> BuildFunction[Options]:
-    """Return a build of a document that keeps its replies, and asks for none that are known."""
+def keep_replies(build: BuildFunction[Of, Options]) -> BuildFunction[Of, Options]:
+    """Return a build that keeps its replies, and asks for none that are known."""
 
     @wraps(build)
     def build_from_replies(
-        text: BuildText, options: Options, models: ModelProfile, known: Known, work: BuildWork
+        of: Of, options: Options, models: ModelProfile, known: Known, work: BuildWork
     ) -> Build[Built]:
         replies = _Replies(dict(known.kept), work)
-        built = yield from replies.answer(build(text, options, models, known, work))
+        built = yield from replies.answer(build(of, options, models, known, work))
         return replace(built, kept=dict(work.kept))
 
     return build_from_replies

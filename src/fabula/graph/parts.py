@@ -168,8 +168,11 @@ def part_of(
         nodes.append(node)
         edges += [Edge(LACKS, node.id, id, {"weight": w}) for id, w in gap.rests_on.items()]
     if built.kept:
-        last = max(chunks.values(), key=lambda chunk: chunk.end)
-        nodes += kept_replies.make_nodes(owner, built.kept, [last.id])
+        # What is kept of a collection's own part rests on a chunk that the part itself rests on.
+        ends = {chunk.id: chunk.end for chunk in chunks.values()} or dict.fromkeys(
+            (id for node in built.nodes for id in node.sources), 0
+        )
+        nodes += kept_replies.make_nodes(owner, built.kept, [max(ends, key=ends.__getitem__)])
     record = Record(made_from, usage, built.facts, len(built.gaps))
     return Part(
         owner,

@@ -10,6 +10,7 @@ from itertools import chain
 from fabula.graph import TEXT, Edge, Node
 from fabula.graph.builds import Build
 from fabula.graph.extraction import ExtractionCalls
+from fabula.graph.kept_replies import keep_replies
 from fabula.graph.method import BuildWork, Built, Known, PartReader
 from fabula.graph.parts import chunks_of
 from fabula.graphs.communities.build import CommunityBuilder
@@ -19,7 +20,6 @@ from fabula.graphs.communities.mapping import (
     read_communities,
     read_members,
     read_relations,
-    read_reports,
 )
 from fabula.graphs.communities.values import ChunkPlace
 from fabula.models.roles import ModelProfile
@@ -27,6 +27,7 @@ from fabula_graphs.collection_communities.members import find_members, join_bond
 from fabula_graphs.collection_communities.options import IDENTITIES, LABELS, Options
 
 
+@keep_replies
 def build_collection(
     reader: PartReader, options: Options, models: ModelProfile, known: Known, work: BuildWork
 ) -> Build[Built]:
@@ -53,10 +54,7 @@ def build_collection(
         {id: ChunkPlace(order) for order, id in enumerate(chunk_ids)},
     )
     calls = ExtractionCalls(models, work)
-    making = CommunityBuilder(
-        calls, known, read_communities(known), LABELS, read_reports(known, LABELS.report)
-    )
-
+    making = CommunityBuilder(calls, known, read_communities(known), LABELS)
     communities = making.divide(network, options, reader.collection)
     nodes, edges = yield from making.describe(network, communities, options)
     documents = {node.id: id for id, part in parts.items() for node in part.nodes}

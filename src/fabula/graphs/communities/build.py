@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -81,8 +81,6 @@ class CommunityBuilder:
         known: What is known of the build before.
         previous: Its communities, from which the division starts.
         labels: Those of the nodes that are made.
-        written: Reports of the build before by the digests of the contexts that they were written
-            from, where its replies are not kept.
         reports: Those that there are, by the ids of their communities.
         replies: What a model replied in this build.
     """
@@ -91,7 +89,6 @@ class CommunityBuilder:
     known: Known
     previous: Sequence[Community]
     labels: Labels
-    written: Mapping[str, CommunityReport] = field(default_factory=dict)
     reports: dict[str, CommunityReport] = field(default_factory=dict)
     replies: CommunityReplies = field(default_factory=CommunityReplies)
 
@@ -177,25 +174,17 @@ class CommunityBuilder:
                 for group in groups
                 if group.level == level
             }
-            new = [
-                group for group, context in contexts.items() if context.digest not in self.written
-            ]
-            self.calls.work.saved[REPORTING] += len(contexts) - len(new)
             answers = yield from self.calls.ask_each(
                 question,
-                [contexts[group] for group in new],
-                [_report_gap(network, group) for group in new],
+                [*contexts.values()],
+                [_report_gap(network, group) for group in contexts],
                 WRITE_PRIORITY,
             )
-            written = {
-                group: answer.every for group, answer in zip(new, answers, strict=True) if answer
-            }
-            self.replies.written += written.values()
-            for group, context in contexts.items():
-                if group in written:
-                    self.reports[group.id] = context.resolve(written[group].records[0], network)
-                elif context.digest in self.written:
-                    self.reports[group.id] = context.resolve(self.written[context.digest], network)
+            for (group, context), answer in zip(contexts.items(), answers, strict=True):
+                if answer:
+                    self.replies.written.append(answer.every)
+                    report = answer.every.records[0]
+                    self.reports[group.id] = context.resolve(report, network)
 
 
 def _report_gap(network: MemberNetwork, community: Community) -> Gap:

@@ -8,7 +8,6 @@ for each entity, and no claims.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -55,13 +54,6 @@ class ReportContext:
     text: str
     rows: tuple[ContextRow, ...]
 
-    @property
-    def digest(self) -> str:
-        """A digest of the text, 16 hex digits; a report is used again where it is the same."""
-        # "surrogatepass": a text may hold half of a surrogate pair, which plain UTF-8 refuses.
-        encoded = self.text.encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(encoded, digest_size=8).hexdigest()
-
     def resolve(self, report: CommunityReport, network: MemberNetwork) -> CommunityReport:
         """Return the report with the nodes and chunks that its findings rest on.
 
@@ -75,7 +67,7 @@ class ReportContext:
             cites = dict.fromkeys(id for row in rows for id in row.cites)
             chunks = _rank_chunks(rows, network)
             findings.append(replace(finding, cites=tuple(cites), chunks=chunks))
-        return replace(report, findings=tuple(findings), context_digest=self.digest)
+        return replace(report, findings=tuple(findings))
 
 
 def _rank_chunks(rows: Sequence[ContextRow], network: MemberNetwork) -> tuple[str, ...]:

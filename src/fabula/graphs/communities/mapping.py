@@ -5,8 +5,8 @@ Properties of the nodes in Neo4j:
 - `Community`: `level` (0 is the coarsest), `size`, `title`, `weight`, `chunks`, and the place of
   its first chunk.
 - `Report`: `level`, `title`, `summary`, `text`, `findings` (JSON: a list of `summary`,
-  `explanation`, `refs` and `chunks`, the chunks with the strongest evidence first), `importance`,
-  `why` and `said` (the digest of the context that it was written from).
+  `explanation`, `refs` and `chunks`, the chunks with the strongest evidence first), `importance`
+  and `why`.
 - `Claim`: `subject`, `object`, `type`, `status`, `from`, `to`, `speaker`, `text` and `quotes`.
 """
 
@@ -43,7 +43,6 @@ from fabula.graphs.communities.values import (
     Member,
     MemberNetwork,
     MemberRelation,
-    ReportFinding,
 )
 from fabula.graphs.entities.printed_forms import printed_key
 from fabula.text.document import Chunk
@@ -276,7 +275,6 @@ def _report_node(
         "findings": json.dumps(findings, ensure_ascii=False),
         "importance": report.importance,
         "why": report.why,
-        "said": report.context_digest,
     }
     properties |= _place(network, sources)
     return Node(ids.report_id(community.id), label, properties, sources)
@@ -305,27 +303,3 @@ def read_communities(known: Known) -> list[Community]:
         Community(id, levels[id], parents.get(id, ""), frozenset(entities))
         for id, entities in sorted(members.items())
     ]
-
-
-def read_reports(known: Known, label: str) -> dict[str, CommunityReport]:
-    """Return the reports that the previous build made, by the digests of their contexts."""
-    return {
-        node.properties["said"]: _read_report(node.properties)
-        for node in known.nodes
-        if node.label == label
-    }
-
-
-def _read_report(properties: Mapping[str, Any]) -> CommunityReport:
-    findings = tuple(
-        ReportFinding(finding["summary"], finding["explanation"], tuple(finding["refs"]))
-        for finding in json.loads(properties["findings"])
-    )
-    return CommunityReport(
-        properties["title"],
-        properties["summary"],
-        findings,
-        properties["importance"],
-        properties["why"],
-        properties["said"],
-    )

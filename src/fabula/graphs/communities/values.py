@@ -159,8 +159,6 @@ class CommunityReport:
     """From 0 to 10."""
     why: str
     """Why it is as important as that."""
-    context_digest: str = ""
-    """The digest of the context that it was written from."""
 
     @property
     def text(self) -> str:
