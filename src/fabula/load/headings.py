@@ -550,17 +550,34 @@ def _tiers(headings: Sequence[_Heading]) -> dict[str, int]:
         # Volumes, books and parts are inside each other in any order: the fewer are outside.
         nests = rank <= _NESTING_RANKS
         keys[kind] = (0, counts[kind], rank) if nests else (rank, 0, 0)
-    chapters_first = next(
-        (h.kind for h in headings if h.rank == _CHAPTER_RANK and h.kind in counts), ""
-    )
-    # A part may also be one of a chapter: then its numbers begin again in most chapters.
-    for kind in [kind for kind, rank in ranks.items() if rank == _NESTING_RANKS]:
-        starts = sum(heading.kind == kind and heading.value == 1 for heading in headings)
-        if chapters_first and starts > 1 and 2 * starts > counts[chapters_first]:
-            first = next(h.kind for h in headings if h.kind in (kind, chapters_first))
-            keys[kind] = (_CHAPTER_RANK, 1, 0) if first == chapters_first else keys[kind]
+    chapter = next((h.kind for h in headings if h.rank == _CHAPTER_RANK and h.kind in counts), "")
+    for kind, rank in ranks.items():
+        if rank < _CHAPTER_RANK and chapter and _is_inside(kind, chapter, headings):
+            keys[kind] = (_CHAPTER_RANK, 1, rank)
     order = sorted(set(keys.values()))
     return {kind: order.index(key) for kind, key in keys.items()}
+
+
+def _is_inside(kind: str, chapter: str, headings: Sequence[_Heading]) -> bool:
+    """Whether divisions of a kind are in chapters: parts, or the acts of a play in a novel.
+
+    Their numbers then go on with no chapter between, and those of the chapters go on behind them.
+    """
+    within = across = last = last_chapter = 0
+    is_continued = False
+    between = True
+    for heading in headings:
+        if heading.kind == chapter:
+            is_continued |= bool(last) and not between and heading.value == last_chapter + 1
+            last_chapter, between = heading.value, True
+        elif heading.kind == kind:
+            if not last_chapter:
+                return False
+            if heading.value == last + 1 > 1:
+                within += not between
+                across += between
+            last, between = heading.value, False
+    return within > across and is_continued
 
 
 def _tier_of_name(
