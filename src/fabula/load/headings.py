@@ -561,23 +561,15 @@ def _tiers(headings: Sequence[_Heading]) -> dict[str, int]:
 def _is_inside(kind: str, chapter: str, headings: Sequence[_Heading]) -> bool:
     """Whether divisions of a kind are in chapters: parts, or the acts of a play in a novel.
 
-    Their numbers then go on with no chapter between, and those of the chapters go on behind them.
+    Most of them then follow each other with no chapter between, and chapters go on behind them.
     """
-    within = across = last = last_chapter = 0
-    is_continued = False
-    between = True
-    for heading in headings:
-        if heading.kind == chapter:
-            is_continued |= bool(last) and not between and heading.value == last_chapter + 1
-            last_chapter, between = heading.value, True
-        elif heading.kind == kind:
-            if not last_chapter:
-                return False
-            if heading.value == last + 1 > 1:
-                within += not between
-                across += between
-            last, between = heading.value, False
-    return within > across and is_continued
+    order = [heading for heading in headings if heading.kind in (kind, chapter)]
+    pairs = [*pairwise(order)]
+    goes_on = any(h.kind == kind and b.kind == chapter and b.value > 1 for h, b in pairs)
+    within = sum(heading.kind == below.kind == kind for heading, below in pairs)
+    of_kind = [heading.value for heading in order if heading.kind == kind]
+    steps = sum(below == value + 1 for value, below in pairwise(of_kind))
+    return order[0].kind == chapter and goes_on and 2 * within > steps
 
 
 def _tier_of_name(

@@ -296,17 +296,11 @@ class _Cast:
             for pair in self._kept_apart
         )
 
-    def find_bearers(
-        self, short: NameForm, is_like: _IsLike | None = None, but: str = ""
-    ) -> dict[int, NameForm]:
+    def find_bearers(self, short: NameForm, is_like: _IsLike, but: str = "") -> dict[int, NameForm]:
         """Return a form of every group that a shorter name may be of, by the group.
 
-        `is_like` says whether a word of the shorter name is one of the longer. By default it is the
-        same word, or where nobody has that, one that it is a short form of: Lizzy, Elizabeth.
+        `is_like` says whether a word of the shorter name is one of the longer.
         """
-        if is_like is None:
-            same = self.find_bearers(short, str.__eq__, but)
-            return same or self.find_bearers(short, _is_same_forename, but)
         name, bearers = self.read[short], {}
         if not name.words or kind_of(short.type) not in (PERSON, "") or _is_described(name):
             return {}
@@ -412,7 +406,9 @@ def _join_aliases(cast: _Cast) -> None:
 def _join_contained(cast: _Cast) -> None:
     """A name is part of a fuller one, or a short form of one, if one bearer alone is in sight."""
     for form in sorted(cast.forms, key=lambda form: -len(cast.read[form].words)):
-        bearers = [*cast.find_bearers(form).values()]
+        # Who has the name itself goes before who has a long form of it: Lizzy, Elizabeth.
+        found = cast.find_bearers(form, str.__eq__) or cast.find_bearers(form, _is_same_forename)
+        bearers = [*found.values()]
         name = cast.read[form]
         is_last = [cast.read[other].words[-len(name.words) :] == name.words for other in bearers]
         if len(bearers) == 1:
