@@ -123,6 +123,20 @@ def test_a_table_of_contents_is_not_taken_for_chapters(between: str) -> None:
     assert document.sections[0].start == document.text.index(f"{names[0]}\n\nThen")
 
 
+def test_a_table_of_contents_needs_no_name() -> None:
+    names = ["BOOK ONE", "CHAPTER I", "CHAPTER II", "BOOK TWO", "CHAPTER I", "CHAPTER II"]
+    listed = "\n\n".join(names)
+    document = read_text(f"A TALE\n\n{listed}\n\n{book(*names)}", source="x", collection="c")
+    assert [section.title for section in document.sections] == names
+    assert document.text.startswith("A TALE\n\nBOOK ONE\n\nThen he went")
+
+
+def test_chapters_go_on_behind_a_play_within_a_novel() -> None:
+    names = ["CHAPTER I", "CHAPTER II", "ACT I", "ACT II", "ACT III", "CHAPTER III"]
+    sections = read_text(book(*names), source="x", collection="c").sections
+    assert [section.level for section in sections] == [1, 1, 2, 2, 2, 1]
+
+
 def test_contents_before_a_preface_are_not_taken_for_chapters() -> None:
     names = [f"CHAPTER {number}" for number in ("I", "II", "III")]
     text = "\n\n".join([*names, "A word before.", BODY, book(*names)])

@@ -550,17 +550,26 @@ def _tiers(headings: Sequence[_Heading]) -> dict[str, int]:
         # Volumes, books and parts are inside each other in any order: the fewer are outside.
         nests = rank <= _NESTING_RANKS
         keys[kind] = (0, counts[kind], rank) if nests else (rank, 0, 0)
-    chapters_first = next(
-        (h.kind for h in headings if h.rank == _CHAPTER_RANK and h.kind in counts), ""
-    )
-    # A part may also be one of a chapter: then its numbers begin again in most chapters.
-    for kind in [kind for kind, rank in ranks.items() if rank == _NESTING_RANKS]:
-        starts = sum(heading.kind == kind and heading.value == 1 for heading in headings)
-        if chapters_first and starts > 1 and 2 * starts > counts[chapters_first]:
-            first = next(h.kind for h in headings if h.kind in (kind, chapters_first))
-            keys[kind] = (_CHAPTER_RANK, 1, 0) if first == chapters_first else keys[kind]
+    chapter = next((h.kind for h in headings if h.rank == _CHAPTER_RANK and h.kind in counts), "")
+    for kind, rank in ranks.items():
+        if rank < _CHAPTER_RANK and chapter and _is_inside(kind, chapter, headings):
+            keys[kind] = (_CHAPTER_RANK, 1, rank)
     order = sorted(set(keys.values()))
     return {kind: order.index(key) for kind, key in keys.items()}
+
+
+def _is_inside(kind: str, chapter: str, headings: Sequence[_Heading]) -> bool:
+    """Whether divisions of a kind are in chapters: parts, or the acts of a play in a novel.
+
+    Most of them then follow each other with no chapter between, and chapters go on behind them.
+    """
+    order = [heading for heading in headings if heading.kind in (kind, chapter)]
+    pairs = [*pairwise(order)]
+    goes_on = any(h.kind == kind and b.kind == chapter and b.value > 1 for h, b in pairs)
+    within = sum(heading.kind == below.kind == kind for heading, below in pairs)
+    of_kind = [heading.value for heading in order if heading.kind == kind]
+    steps = sum(below == value + 1 for value, below in pairwise(of_kind))
+    return order[0].kind == chapter and goes_on and 2 * within > steps
 
 
 def _tier_of_name(

@@ -286,7 +286,8 @@ def _remove_lists(blocks: Sequence[Block], left_out: Counter[str]) -> Iterator[B
     titles = {fold_heading(part) for part in parts} - {""}
     index = 0
     while index < len(blocks):
-        end = _list_end(blocks, index, titles) if _opens_list(blocks[index]) else index
+        has_name = _opens_list(blocks[index])
+        end = (_list_end if has_name else _unnamed_end)(blocks, index, titles)
         if end > index:
             for block in blocks[index:end]:
                 yield from _leave_out(block, CONTENTS, left_out)
@@ -294,6 +295,19 @@ def _remove_lists(blocks: Sequence[Block], left_out: Counter[str]) -> Iterator[B
         else:
             yield blocks[index]
             index += 1
+
+
+def _unnamed_end(blocks: Sequence[Block], start: int, titles: set[str]) -> int:
+    """The first block after a list of the text's own headings without a name; `start` if none."""
+    lines: list[str] = []
+    end = start
+    while end < len(blocks) and not blocks[end].heading:
+        names = without_marks(blocks[end].text).split("\n")
+        if not all(fold_heading(chapters.strip_page_number(name)) in titles for name in names):
+            break
+        lines += names
+        end += 1
+    return end if len(lines) >= _MIN_COUNT else start
 
 
 def _opens_list(block: Block) -> bool:
