@@ -15,7 +15,7 @@ import pytest
 
 from endpoint import Endpoint
 from fabula import App, Budget, BudgetSpent, Fabula, Outcome, Stop, Stopped
-from kills import story
+from stories import winter_story
 
 DELAY = 0.2
 AT_ONCE = 4
@@ -35,7 +35,7 @@ def endpoint(graph_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoi
 def books(folder: Path, *kinds: str) -> list[Path]:
     paths = [folder / f"{kind}.txt" for kind in kinds]
     for path, kind in zip(paths, kinds, strict=True):
-        path.write_text(story(kind))
+        path.write_text(winter_story(kind))
     return paths
 
 

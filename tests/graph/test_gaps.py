@@ -29,7 +29,7 @@ from fabula.store import Store
 from fabula.store.integrity import check
 from fabula.store.part_reader import read_part
 from graphs import put, small_document, small_graph, vector
-from kills import story
+from stories import winter_story
 
 pytestmark = pytest.mark.long
 
@@ -54,7 +54,7 @@ def endpoint(graph_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoi
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
     path = tmp_path / "winter.txt"
-    text = story("cold")
+    text = winter_story("cold")
     half = text.index("CHAPTER III")
     path.write_text(f"Title: Winter\n\n{text[:half]}{MURDER}\n\n{text[half:]}")
     return path

@@ -24,8 +24,8 @@ from fabula.store import Store
 from fabula.store.integrity import check
 from jobs_over_http import BASE, begin, until
 from killed_service import AT_ONCE, PATIENCE, Killed, endpoint, killed
-from kills import story
 from quoted import CAROL, quote_many
+from stories import winter_story
 
 __all__ = ["endpoint", "killed"]
 
@@ -113,7 +113,7 @@ def survive(killed: Killed, store: Store, endpoint: Endpoint, seed: int, kills: 
             # Accepted, and then at once or later the end.
             if number % 3 == 0:
                 name = f"{seed} {number}"
-                jobs.append(begin(client, "killed", {f"{name}.txt": f"{story(name)}"}))
+                jobs.append(begin(client, "killed", {f"{name}.txt": f"{winter_story(name)}"}))
             time.sleep(draw.choice((0.0, draw.uniform(0.0, LATEST))))
     with killed.up() as client:
         goes_on(client, jobs, seed)

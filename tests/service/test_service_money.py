@@ -14,9 +14,8 @@ from fabula.library import App
 from fabula.server import Address
 from fabula.store import Store
 from jobs_over_http import BASE, begin, until
-from kills import story
 from served import Served, served, server_of
-from stories import WINTER
+from stories import WINTER, winter_story
 
 pytestmark = pytest.mark.long
 
@@ -64,7 +63,7 @@ def begin_many(it: Served, endpoint: Endpoint, count: int) -> None:
         begun = [
             client.post(
                 f"{BASE}/collections/money/documents{query}",
-                files=[("files", (f"{name}.txt", story(name).encode()))],
+                files=[("files", (f"{name}.txt", winter_story(name).encode()))],
             ).json()["id"]
             for name in names
         ]

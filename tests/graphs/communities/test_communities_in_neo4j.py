@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from breaks import Undone
-from communities import HOUSE, MILL
 from database import cypher
 from endpoint import Endpoint
 from fabula import Fabula, Outcome
@@ -22,6 +21,7 @@ from fabula.graph.trace import Trace as Steps
 from fabula.operations.documents import drop_graph, remove_document
 from fabula.store import Store
 from fabula.store.integrity import check
+from stories import HOUSE, MILL
 
 CLAIMS = {"communities.claims": True}
 BREAKS = {
