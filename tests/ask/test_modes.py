@@ -190,15 +190,6 @@ def test_what_takes_a_model_says_so_where_there_is_none(flag: str) -> None:
     assert "OPENAI_API_KEY" in shown.stderr
 
 
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    """A chat model, beside the static embeddings of the books."""
-    with Endpoint() as endpoint:
-        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
-        monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "wordllama-256")
-        yield endpoint
-
-
 def test_other_wordings_are_searched_with_too(model: Endpoint) -> None:
     steps = Steps()
     with Fabula(mode="naive", rewrite="queries") as fabula:

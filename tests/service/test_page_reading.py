@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from cases import for_each
-from chromium import browser, faults, window
+from chromium import faults, window
 from database import empty
 from endpoint import Endpoint
 from fabula.config.settings import STATIC
@@ -83,12 +83,6 @@ class Library:
             "compare": f"/c/books/compare?q={QUESTION}&modes=hybrid,naive",
             "missing": "/c/books/d/nothing",
         }
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as chromium:
-        yield chromium
 
 
 @pytest.fixture(scope="module")

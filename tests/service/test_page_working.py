@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expect
 
-from chromium import browser, faults, window
+from chromium import faults, window
 from database import empty
 from fabula.config.settings import STATIC
 from fabula.library import App
@@ -62,12 +62,6 @@ class Library:
             "by collection": "/usage?by=collection&run=true",
             "settings": "/settings?run=true",
         }
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as chromium:
-        yield chromium
 
 
 @pytest.fixture(scope="module")

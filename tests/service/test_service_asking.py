@@ -29,11 +29,6 @@ def it(address: Address) -> Iterator[Served]:
             yield it
 
 
-@pytest.fixture(scope="module")
-def client(it: Served) -> httpx2.Client:
-    return it.client()
-
-
 def ids(client: httpx2.Client) -> dict[str, str]:
     return {one["title"]: one["id"] for one in client.get(f"{SHELF}/documents").json()["rows"]}
 
@@ -194,6 +189,9 @@ def test_what_can_be_chosen_is_told_and_nothing_secret(it: Served, client: httpx
     named = {one["name"]: one["value"] for one in settings.json()["rows"]}
     assert named["model"] == "offline"
     assert not named.keys() & {"api_key", "neo4j_password"}
+    of_a_reader = it.client("read").get(f"{BASE}/settings").json()["rows"]
+    machine = ("neo4j", "home", "serve.")
+    assert not [row for row in of_a_reader if row["name"].startswith(machine)]
     assert it.state.app.settings.neo4j_password.get_secret_value() not in settings.text
 
 

@@ -94,11 +94,6 @@ def it(app: App) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def client(it: Served) -> httpx2.Client:
-    return it.client()
-
-
-@pytest.fixture(scope="module")
 def document(client: httpx2.Client) -> str:
     [one] = client.get(f"{SHELF}/documents").json()["rows"]
     return str(one["id"])

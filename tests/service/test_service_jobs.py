@@ -357,17 +357,6 @@ def test_the_graphs_of_documents_are_named_in_the_address_the_form_or_the_body(
         client.post(f"{BASE}/jobs/{one.json()['id']}/cancel")
 
 
-def test_one_graph_to_build_is_named(service: Served) -> None:
-    client = service.client("write")
-    until(client, begin(client, "built", {"winter.txt": WINTER}))
-    path = f"{BASE}/collections/built/build"
-    new = client.post(path, json={"graph": "entities"})
-    assert (new.status_code, new.json()["options"]["graph"]) == (202, "entities")
-    for body in ({}, {"graph": ""}, {"graphs": ["entities"]}):
-        assert client.post(path, json=body).status_code == 422
-    until(client, new.json()["id"])
-
-
 def test_a_parameter_that_a_route_does_not_have_is_refused(service: Served) -> None:
     client = service.client("admin")
     until(client, begin(client, "strict", {"winter.txt": WINTER}))

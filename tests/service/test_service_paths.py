@@ -39,11 +39,6 @@ def it(address: Address) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def client(it: Served) -> httpx2.Client:
-    return it.client()
-
-
-@pytest.fixture(scope="module")
 def novels(it: Served) -> Collection:
     return it.state.app.collection("novels")
 

@@ -34,11 +34,6 @@ def it(address: Address) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def client(it: Served) -> httpx2.Client:
-    return it.client()
-
-
-@pytest.fixture(scope="module")
 def winter(client: httpx2.Client) -> str:
     [one] = client.get(f"{SHELF}/documents").json()["rows"]
     return f"{SHELF}/documents/{one['id']}"

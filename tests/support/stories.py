@@ -64,6 +64,18 @@ The stranger came to London, and his name was Provis. "I am your benefactor," sa
 that Provis was the father of Estella. Provis had sent the money, so Pip was ashamed. Herbert Pocket
 hid Provis at the Temple. "Compeyson will find me," said Provis.
 """
+HALES = """CHAPTER I
+
+"You are late," said Anna Hale to Captain Reed. "The mill is shut."
+
+"I am late," said Captain Reed, and he looked at Anna Hale.
+
+CHAPTER II
+
+"Good day," said Elias Stone to Anna Hale. Then Anna Hale went away.
+
+The storm came in the night. Nobody slept, and the boats broke. "So it goes," said Captain Reed.
+"""
 HOUSE = ("Anna", "Berta", "Clara", "Dora")
 MILL = ("Ulrich", "Victor", "Walter", "Xaver")
 """Two groups of four, as communities."""
