@@ -150,9 +150,9 @@ def test_nothing_ingested_yet_is_said_with_the_command(graph_url: str) -> None:
 
 
 def test_remove_says_what_goes_and_asks_first(ingested: Result) -> None:
-    asked = run("remove", "The Lighthouse", code=1, answer="n\n").stderr
-    assert "would remove The Lighthouse" in asked
-    assert "its graphs (aspects)" in asked
+    output = run("remove", "The Lighthouse", code=1, answer="n\n").stderr
+    assert "would remove The Lighthouse" in output
+    assert "its graphs (aspects)" in output
     assert "The Lighthouse" in run("list").stdout
     run("remove-collection", "--yes")
     assert "There are no documents here" in run("list").stdout
@@ -210,7 +210,7 @@ def test_list_check_and_export_take_one_collection_or_all(
         run("export", "--out", "graph.jsonl", *flags)
         written = (tmp_path / "graph.jsonl").read_text(encoding="utf-8").rstrip("\n")
         lines = [json.loads(line) for line in written.split("\n")]
-        titles = [one for one in lines if one["type"] == "node" and "Document" in one["labels"]]
+        titles = [line for line in lines if line["type"] == "node" and "Document" in line["labels"]]
         assert len(titles) == 1 + len(flags)
 
 
@@ -246,8 +246,8 @@ def test_doctor_says_which_model_embeds_the_questions_of_another_space(
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-right")
         monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "other")
-        told = run("doctor").stdout
-    [line] = [line for line in told.splitlines() if line.split()[1] == "embeddings"]
+        output = run("doctor").stdout
+    [line] = [line for line in output.splitlines() if line.split()[1] == "embeddings"]
     assert line.startswith("ok")
     assert f"of {MODEL}: questions are embedded by it, too" in line
     assert "`fabula reembed --collection default` gives it embeddings of other" in line

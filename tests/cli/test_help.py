@@ -137,9 +137,9 @@ def test_a_question_is_asked_as_it_is_typed(
 
 
 def test_a_shell_is_told_the_commands_by_a_process_of_its_own() -> None:
-    asked = {"_FABULA_COMPLETE": "bash_complete", "COMP_WORDS": "fabula quer", "COMP_CWORD": "1"}
+    request = {"_FABULA_COMPLETE": "bash_complete", "COMP_WORDS": "fabula quer", "COMP_CWORD": "1"}
     fabula = Path(sys.executable).with_name("fabula")
     run = subprocess.run(
-        [fabula], env=os.environ | asked, capture_output=True, text=True, check=True
+        [fabula], env=os.environ | request, capture_output=True, text=True, check=True
     )
     assert sorted(run.stdout.split()) == ["plain,queries", "plain,query"]

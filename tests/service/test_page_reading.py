@@ -163,9 +163,9 @@ def test_each_screen_loads_clean_is_accessible_and_fits(
     with opened(chromium, library.offline) as context:
         page = context.new_page()
         wrong = {}
-        asked = {"question": QUESTION, "conversation": "new"}
-        said = context.request.post("/api/v1/collections/books/ask", data=asked).json()
-        talk = {"conversation": f"/c/books/ask?conversation={said['conversation']}"}
+        request = {"question": QUESTION, "conversation": "new"}
+        body = context.request.post("/api/v1/collections/books/ask", data=request).json()
+        talk = {"conversation": f"/c/books/ask?conversation={body['conversation']}"}
         for name, url in (library.screens | talk).items():
             response = page.goto(url)
             settle(page)

@@ -718,15 +718,15 @@ def test_the_schema_is_that_of_the_collection_and_short(it: Served) -> None:
     assert {"passage_vectors_256", "passage_texts", "element_texts"} <= found["indexes"].keys()
     alone = called(it, "schema", READER, collection="mine", label="Entity")
     assert alone["properties"]["names"] == "LIST<STRING NOT NULL>"
-    told = called(it, "schema", READER, collection="mine", label="Entitty")
-    assert "Did you mean Entity?" in told
+    result = called(it, "schema", READER, collection="mine", label="Entitty")
+    assert "Did you mean Entity?" in result
 
 
 def test_a_prepared_query_is_typed(it: Served) -> None:
-    asked = {"collection": "mine", "query": "cast"}
-    told = called(it, "cypher", READER, **asked, parameters={"limit": "3"})
-    assert told.endswith("The query 'cast' takes integer as limit, not string.")
-    found = called(it, "cypher", READER, **asked, parameters={"limit": 3}, max_rows=2)
+    request = {"collection": "mine", "query": "cast"}
+    result = called(it, "cypher", READER, **request, parameters={"limit": "3"})
+    assert result.endswith("The query 'cast' takes integer as limit, not string.")
+    found = called(it, "cypher", READER, **request, parameters={"limit": 3}, max_rows=2)
     assert (found["total"], found["cut_by"], found["reach"]) == (2, "rows", "collection mine")
     [row] = called(it, "queries", READER, words="recap")["rows"]
     types = {each["name"]: each["types"] for each in row["parameters"]}
@@ -735,19 +735,19 @@ def test_a_prepared_query_is_typed(it: Served) -> None:
 
 def test_free_cypher_is_for_the_whole_library_where_the_operator_allows_it(it: Served) -> None:
     statement = "MATCH (n:Passage&Chunk {collection: $collection}) RETURN count(*) AS n"
-    asked = {"statement": statement, "collection": "mine"}
-    found = called(it, "run_cypher", TRUSTED, **asked)
+    request = {"statement": statement, "collection": "mine"}
+    found = called(it, "run_cypher", TRUSTED, **request)
     assert found["reach"].startswith("the whole graph")
-    assert "needs a key with the role admin" in called(it, "run_cypher", READER, **asked)
-    told = called(it, "run_cypher", ADMIN_OF_ONE, **asked)
-    assert "can't be restricted to those of this key" in told
+    assert "needs a key with the role admin" in called(it, "run_cypher", READER, **request)
+    result = called(it, "run_cypher", ADMIN_OF_ONE, **request)
+    assert "can't be restricted to those of this key" in result
     long = "MATCH (n:Passage&Chunk {collection: $collection}) RETURN collect(n.text) AS texts"
     [row] = called(it, "run_cypher", TRUSTED, statement=long, collection="mine")["rows"]
     assert re.fullmatch(r"… \(\d+ more items\)", row["texts"][-1])
     serving = it.state.serving
     it.state.serving = serving.model_copy(update={"cypher_tool": False})
     try:
-        assert "Unknown tool" in called(it, "run_cypher", TRUSTED, **asked)
+        assert "Unknown tool" in called(it, "run_cypher", TRUSTED, **request)
     finally:
         it.state.serving = serving
 
@@ -768,8 +768,8 @@ def test_each_statement_of_the_skill_runs(it: Served) -> None:
     assert len(statements) >= 7
     for statement in statements:
         used = {name: known[name] for name in re.findall(r"\$(\w+)", statement) if name in known}
-        asked = {"statement": statement, "collection": "mine", "parameters": used}
-        found = called(it, "run_cypher", TRUSTED, **asked)
+        request = {"statement": statement, "collection": "mine", "parameters": used}
+        found = called(it, "run_cypher", TRUSTED, **request)
         assert not isinstance(found, str), f"{statement}: {found}"
         assert found["rows"], statement
     labels = {*re.findall(r"(?:Passage|Element)&(\w+)", skill)}

@@ -129,7 +129,7 @@ def survive(killed: Killed, store: Store, endpoint: Endpoint, seed: int, kills: 
     # What was on its way at a kill had been answered, but never arrived.
     assert repeated <= AT_ONCE * kills, f"seed {seed}: {repeated} calls were paid twice"
     # The ledger has all that ever arrived, and nothing that did not.
-    billed = sum(one["calls"] for one in rows)
+    billed = sum(row["calls"] for row in rows)
     unbilled = endpoint.paid_calls - billed
     assert 0 <= unbilled <= AT_ONCE * kills, f"seed {seed}: {unbilled} calls are in no ledger"
 

@@ -114,7 +114,7 @@ def test_a_spent_quota_says_how_much_of_what_and_when_it_renews(
     question = {"question": "Who walked to the harbour?"}
     refused = client.post(f"{BASE}/collections/money/ask", json=question, headers=headers)
     assert refused.status_code == 402
-    told = refused.json()["detail"]
-    assert "the key 'Ann' has spent " in told
-    assert " of the 300 tokens that it may spend a day" in told
-    assert "renews at midnight UTC" in told
+    body = refused.json()["detail"]
+    assert "the key 'Ann' has spent " in body
+    assert " of the 300 tokens that it may spend a day" in body
+    assert "renews at midnight UTC" in body

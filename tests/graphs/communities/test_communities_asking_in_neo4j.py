@@ -76,7 +76,7 @@ def _reached(address: Address, patch: pytest.MonkeyPatch) -> None:
 
 
 def notes(steps: list[TraceStep]) -> list[str]:
-    return [note for one in steps for note in (f"{one.name}: {one.note}", *notes(one.steps))]
+    return [note for step in steps for note in (f"{step.name}: {step.note}", *notes(step.steps))]
 
 
 def texts(answer: Answer, fabula: Fabula) -> dict[int, str]:

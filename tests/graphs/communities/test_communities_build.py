@@ -128,12 +128,12 @@ def test_each_group_has_its_report() -> None:
         frozenset(HOUSE),
         frozenset(MILL),
     }
-    told = one.properties
-    assert (told["level"], told["size"], told["weight"]) == (0, 4, 1.0)
-    assert told["chunks"] == len(one.sources) == 7
+    properties = one.properties
+    assert (properties["level"], properties["size"], properties["weight"]) == (0, 4, 1.0)
+    assert properties["chunks"] == len(one.sources) == 7
     assert one.embedding is None
     first, _ = labelled(made, "Report")
-    assert (first.properties["title"], first.properties["importance"]) == (told["title"], 6.0)
+    assert (first.properties["title"], first.properties["importance"]) == (properties["title"], 6.0)
     assert first.embedding is not None
     assert (first.id, one.id) in edges(made, "REPORTS")
     cited = {end for start, end in edges(made, "CITES") if start == first.id}
@@ -223,8 +223,8 @@ def test_leaves_are_reported_on_first_and_stand_for_what_does_not_fit_above() ->
     assert 0 < len(replaced) <= len(with_parts)
     first = min(number for number, one in enumerate(says.asked) if one.user in replaced)
     leaves = [one for one in labelled(made, "Community") if one.id not in with_parts]
-    deepest = max(one.properties["level"] for one in leaves)
-    assert first >= sum(one.properties["level"] == deepest for one in leaves)
+    deepest = max(leaf.properties["level"] for leaf in leaves)
+    assert first >= sum(leaf.properties["level"] == deepest for leaf in leaves)
     labels = {node.id: node.label for node in below.nodes}
     assert {labels[end] for _, end in edges(made, "CITES")} == {"Entity", "Relation"}
 
