@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator
 from contextlib import ExitStack, closing
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpcore2
 import pytest
@@ -33,6 +33,12 @@ from graphs import DIMENSIONS, MODEL
 from isolation import isolate, name_endpoint
 from reach import opened
 from stories import WINTER
+
+if TYPE_CHECKING:
+    import httpx2
+    from playwright.sync_api import Browser
+
+    from served import Served
 
 pytest_plugins = ["run_reports"]
 pytest.register_assert_rewrite("reembedding")
@@ -273,6 +279,36 @@ def endpoint() -> Iterator[Endpoint]:
 def online(graph_url: str, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment names a model endpoint and an empty graph."""
     name_endpoint(monkeypatch, endpoint)
+
+
+@pytest.fixture
+def batching(online: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment names a model endpoint, which is sent batches of any size."""
+    monkeypatch.setenv("FABULA_BATCH_MIN_TOKENS", "0")
+
+
+@pytest.fixture
+def model(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> Endpoint:
+    """A chat model, beside the static embeddings of the books that a file of tests has."""
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+    monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "wordllama-256")
+    return endpoint
+
+
+@pytest.fixture(scope="module")
+def client(it: Served) -> httpx2.Client:
+    """A client with an admin's key of the service that a file of tests calls `it`."""
+    return it.client()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """A browser for the tests of a file."""
+    # Not where no test needs it: it takes a second to import.
+    from chromium import browser
+
+    with browser() as chromium:
+        yield chromium
 
 
 @pytest.fixture

@@ -135,14 +135,14 @@ def test_hits_of_several_modes_are_fused_by_their_ranks_and_records_stay_records
 
 def test_one_mode_alone_keeps_its_scores_and_its_path(workers: Workers) -> None:
     result, steps, _ = found(workers, {"one": ([hit("a", score=9.0)], ())})
-    assert [one.score for one in result.hits] == [9.0]
+    assert [hit.score for hit in result.hits] == [9.0]
     assert [step.name for step in steps] == ["look one"]
 
 
 def test_a_mode_whose_kinds_are_filtered_out_is_left_out_of_several(workers: Workers) -> None:
     ways = {"one": ([hit("a")], ("detail",)), "other": ([hit("b")], ("chunk",))}
     result, _, told = found(workers, ways, kinds=("chunk",))
-    assert [one.id for one in result.hits] == ["b"]
+    assert [hit.id for hit in result.hits] == ["b"]
     assert [one.kinds for one in told] == [("chunk",)]
     assert found(workers, ways, kinds=("summary",))[0] == RetrievalResult()
     assert [one.kinds for one in found(workers, ways)[2]] == [("detail",), ("chunk",)]

@@ -24,7 +24,7 @@ from fabula.graphs.entities.modes import MODES as OVER_ENTITIES
 from fabula.models.usage import Usage
 from fabula.server import Address
 from fabula.text import tokens
-from kills import story
+from stories import winter_story
 
 QUESTION = "Where did Anna go in the winter?"
 MODES = ("bottom-up", "collapsed", "details", "hybrid", "naive", "top-down")
@@ -36,8 +36,8 @@ test_communities_asking_in_neo4j.py."""
 def books(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Two books, made without a model, in the graph that this module's tests read."""
     folder = tmp_path_factory.mktemp("books")
-    (folder / "winter.txt").write_text(story("cold"))
-    (folder / "summer.txt").write_text(story("dry").replace("winter", "summer"))
+    (folder / "winter.txt").write_text(winter_story("cold"))
+    (folder / "summer.txt").write_text(winter_story("dry").replace("winter", "summer"))
     with connect(address) as store, pytest.MonkeyPatch.context() as patch:
         wipe(store)
         _reached(address, patch)
@@ -188,15 +188,6 @@ def test_rankings_of_a_hybrid_are_put_together_by_scores_or_by_ranks() -> None:
 def test_what_takes_a_model_says_so_where_there_is_none(flag: str) -> None:
     shown = asked(flag, code=1)
     assert "OPENAI_API_KEY" in shown.stderr
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    """A chat model, beside the static embeddings of the books."""
-    with Endpoint() as endpoint:
-        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
-        monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "wordllama-256")
-        yield endpoint
 
 
 def test_other_wordings_are_searched_with_too(model: Endpoint) -> None:

@@ -75,7 +75,7 @@ def asked(collection: str, question: str, mode: str, document: str = "") -> list
     path = Steps()
     with Fabula(collection=collection) as fabula:
         fabula.retrieve(question, mode=mode, document=document, path=path)
-    return [f"{one.name}: {one.note}" for one in path.root.steps]
+    return [f"{step.name}: {step.note}" for step in path.root.steps]
 
 
 # Several

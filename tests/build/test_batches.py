@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -34,22 +34,12 @@ from fabula.store import Store
 from fabula.text.document import Document
 from stories import harbour_story
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("batching")]
 
 APART: Mapping[str, Any] = {"aspects.aspects_with_summaries": False}
 """Aspects and summaries by calls of their own, so that there are many."""
 
 PRICE = Price(0.4, 1.6, 0.1)
-
-
-@pytest.fixture
-def endpoint(graph_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    with Endpoint() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-        monkeypatch.setenv("FABULA_CHUNK_TOKENS", "40")
-        monkeypatch.setenv("FABULA_BATCH_MIN_TOKENS", "0")
-        yield server
 
 
 @pytest.fixture

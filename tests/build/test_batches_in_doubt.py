@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -30,20 +30,10 @@ from fabula.models.endpoint.learned import LearnedBehaviour
 from fabula.store import Store
 from stories import harbour_story
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("batching")]
 
 PAGE = b"<html>Please log in.</html>"
 NONE_LISTED = b'{"object": "list", "data": []}'
-
-
-@pytest.fixture
-def endpoint(graph_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    with Endpoint() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-        monkeypatch.setenv("FABULA_CHUNK_TOKENS", "40")
-        monkeypatch.setenv("FABULA_BATCH_MIN_TOKENS", "0")
-        yield server
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import os
 import random
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,22 +16,12 @@ from fabula.store import Store
 from forked import Forked
 from stories import harbour_story
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("batching")]
 
 KILLS = 20
 NIGHTLY_KILLS = 500
 PATIENCE = 120
 """Seconds for what takes a few: a machine may have other work to do."""
-
-
-@pytest.fixture
-def endpoint(graph_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    with Endpoint() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-        monkeypatch.setenv("FABULA_CHUNK_TOKENS", "40")
-        monkeypatch.setenv("FABULA_BATCH_MIN_TOKENS", "0")
-        yield server
 
 
 class Killer:

@@ -27,7 +27,23 @@ from fabula.models.stop import Stop
 from fabula.store import Store
 from fabula.text.document import Document
 
-WORKER = Path(__file__).parents[1] / "support" / "build_worker.py"
+WORKER = """
+import pickle
+import sys
+
+sys.modules["neo4j"] = None
+
+from fabula.build.make import make
+from fabula.build.outcome import SilentProgress
+from fabula.config.model_factory import ModelFactory
+from fabula.config.settings import Settings
+from fabula.models.counted import Meter
+
+plan = pickle.load(sys.stdin.buffer)
+built = make(plan, ModelFactory(Settings.read()), SilentProgress(), Meter())
+sys.stdout.buffer.write(pickle.dumps(built))
+"""
+"""Makes parts from a plan in a process where whatever imports Neo4j's driver fails."""
 GRAPHS = ("aspects", "entities", "communities", "discourse", "facts")
 
 
@@ -44,7 +60,7 @@ def made_elsewhere(plan: DocumentPlan) -> BuiltParts:
     """What a process makes of the plan that is told of no Neo4j, and could import no driver."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NEO4J")}
     worker = subprocess.run(
-        [sys.executable, WORKER],
+        [sys.executable, "-c", WORKER],
         input=pickle.dumps(plan),
         env=environment,
         capture_output=True,

@@ -42,10 +42,10 @@ def test_of_equal_files_in_one_run_one_is_added_and_the_others_name_it(
         [entry] = fabula.documents()
         assert fabula.check().violations == ()
     assert expected == "added"
-    assert Counter(one.status for one in outcomes) == {"added": 1, "unchanged": 5}
-    assert {one.document for one in outcomes} == {entry.id}
-    assert {one.title for one in outcomes} == {"One"}
-    assert sum(one.usage.calls > 0 for one in outcomes) == 1
+    assert Counter(outcome.status for outcome in outcomes) == {"added": 1, "unchanged": 5}
+    assert {outcome.document for outcome in outcomes} == {entry.id}
+    assert {outcome.title for outcome in outcomes} == {"One"}
+    assert sum(outcome.usage.calls > 0 for outcome in outcomes) == 1
 
 
 def test_a_file_that_becomes_equal_to_another_takes_its_new_text(
@@ -59,7 +59,7 @@ def test_a_file_that_becomes_equal_to_another_takes_its_new_text(
         second.write_text(harbour_story("slept"))
         outcomes = fabula.ingest(first, second)
         texts = {entry.source: entry.sha256 for entry in fabula.documents()}
-    assert [one.status for one in outcomes] == ["unchanged", "replaced"]
+    assert [outcome.status for outcome in outcomes] == ["unchanged", "replaced"]
     assert len(texts) == 2 and len(set(texts.values())) == 1
 
 
@@ -78,7 +78,7 @@ def test_an_equal_file_is_tried_itself_where_the_first_one_failed(
     endpoint.plan = every(1, "nonsense")
     with Fabula(embedding_model=STATIC) as fabula:
         outcomes = fabula.ingest(tmp_path / "a.txt", tmp_path / "b.txt")
-    assert [one.status for one in outcomes] == ["failed", "failed"]
+    assert [outcome.status for outcome in outcomes] == ["failed", "failed"]
 
 
 # A run that fails
@@ -225,13 +225,14 @@ def test_the_wrong_model_names_the_collection_and_the_way_out(
         for ask in asks:
             with pytest.raises(SpaceError) as caught:
                 ask()
-            said = str(caught.value)
-            assert "collection 'first'" in said
-            assert f"FABULA_EMBEDDING_MODEL={STATIC}" in said
+            message = str(caught.value)
+            assert "collection 'first'" in message
+            assert f"FABULA_EMBEDDING_MODEL={STATIC}" in message
             assert (
-                "fabula reembed --collection first --embedding-model text-embedding-3-small" in said
+                "fabula reembed --collection first --embedding-model text-embedding-3-small"
+                in message
             )
-            assert "another collection" in said
+            assert "another collection" in message
     assert endpoint.calls == calls
 
 

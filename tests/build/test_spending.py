@@ -20,7 +20,7 @@ from fabula.errors import BudgetSpent, SettingsError
 from fabula.models.prices import Price, price, read_prices
 from fabula.models.usage import Usage
 from fabula.store import Store
-from kills import story
+from stories import winter_story
 
 pytestmark = pytest.mark.long
 
@@ -38,7 +38,7 @@ def endpoint(graph_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoi
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
     path = tmp_path / "winter.txt"
-    path.write_text(story("cold"))
+    path.write_text(winter_story("cold"))
     return path
 
 
@@ -95,17 +95,17 @@ def test_a_rebuild_gives_the_graph_of_a_first_ingest(
     edited = book.read_text().replace("market", "square", 2)
     book.write_text(edited)
     ingest(book)
-    book.write_text(story("cold"))
+    book.write_text(winter_story("cold"))
     ingest(book, rebuild=True)
     assert cypher(store, everything) == first
 
 
 def test_of_a_folder_only_the_changed_file_is_paid_for(endpoint: Endpoint, tmp_path: Path) -> None:
     for name in ("a", "b", "c"):
-        (tmp_path / f"{name}.txt").write_text(f"Title: {name}\n\n{story(name)}")
+        (tmp_path / f"{name}.txt").write_text(f"Title: {name}\n\n{winter_story(name)}")
     with Fabula() as fabula:
         fabula.ingest(tmp_path)
-        (tmp_path / "b.txt").write_text(f"Title: b\n\n{story('b')} The end came late.")
+        (tmp_path / "b.txt").write_text(f"Title: b\n\n{winter_story('b')} The end came late.")
         outcomes = {outcome.title: outcome for outcome in fabula.ingest(tmp_path)}
     assert [outcomes[name].status for name in "abc"] == ["unchanged", "replaced", "unchanged"]
     assert outcomes["a"].usage == outcomes["c"].usage == Usage()
@@ -175,7 +175,7 @@ def test_what_is_expected_is_what_is_spent(endpoint: Endpoint, book: Path, tmp_p
     # How much a model writes is learned from the first book.
     ingest(book)
     other = tmp_path / "other.txt"
-    other.write_text(story("late").replace("Anna", "Zoe"))
+    other.write_text(winter_story("late").replace("Anna", "Zoe"))
     with Fabula() as fabula:
         [expected] = fabula.ingest(other, dry=True)
     spent = ingest(other)

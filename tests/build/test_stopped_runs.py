@@ -15,7 +15,7 @@ import pytest
 
 from endpoint import Endpoint
 from fabula import App, Budget, BudgetSpent, Fabula, Outcome, Stop, Stopped
-from kills import story
+from stories import winter_story
 
 DELAY = 0.2
 AT_ONCE = 4
@@ -35,7 +35,7 @@ def endpoint(graph_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoi
 def books(folder: Path, *kinds: str) -> list[Path]:
     paths = [folder / f"{kind}.txt" for kind in kinds]
     for path, kind in zip(paths, kinds, strict=True):
-        path.write_text(story(kind))
+        path.write_text(winter_story(kind))
     return paths
 
 
@@ -53,17 +53,17 @@ def paid_twice(server: Endpoint) -> list[str]:
 
 def asked(server: Endpoint) -> int:
     """How many calls to a chat model there were."""
-    return sum("messages" in one for one in server.bodies)
+    return sum("messages" in body for body in server.bodies)
 
 
 def told(outcomes: list[Outcome]) -> int:
     """How many of them a run counted."""
-    steps = [step for one in outcomes for step in one.steps.items()]
+    steps = [step for outcome in outcomes for step in outcome.steps.items()]
     return sum(usage.calls for name, usage in steps if name != "embeddings")
 
 
 def statuses(outcomes: list[Outcome]) -> list[str]:
-    return [one.status for one in outcomes]
+    return [outcome.status for outcome in outcomes]
 
 
 def test_a_stopped_ingest_ends_within_a_call_and_goes_on_without_paying_twice(
@@ -79,7 +79,7 @@ def test_a_stopped_ingest_ends_within_a_call_and_goes_on_without_paying_twice(
         outcomes = run.result(timeout=PATIENCE)
         assert endpoint.calls <= at_the_stop + AT_ONCE, "those that were on their way"
         assert statuses(outcomes) == ["stopped"] * len(shelf)
-        assert [Path(one.source) for one in outcomes] == shelf
+        assert [Path(outcome.source) for outcome in outcomes] == shelf
         assert endpoint.in_flight == 0
         calls = endpoint.calls
         time.sleep(2 * DELAY)

@@ -153,7 +153,7 @@ def pieces_of(part: Part, size: int = 2) -> list[Part]:
         replace(
             part,
             nodes=nodes,
-            edges=tuple(edge for edge in part.edges if edge.start in {one.id for one in nodes}),
+            edges=tuple(edge for edge in part.edges if edge.start in {node.id for node in nodes}),
             is_whole=False,
         )
         for start in range(0, len(part.nodes), size)

@@ -8,17 +8,19 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from book_files import epub
-from command_tree import commands
-from fabula.cli import main
+from cases import for_each
+from fabula.cli import COMMANDS, find_commands, main
 from fabula.cli.commands.demo import STORY
-from fabula.cli.shared.help import Command
+from fabula.cli.shared.help import Command, CommandWithActions
 from fabula.config.settings import Settings
 from modelled import build_with_a_model
 
@@ -60,6 +62,20 @@ LAST = ("drop", "remove", "cache clear")
 """What others need goes last."""
 
 
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """Every command by the words that name it."""
+    context = click.Context(main)
+    for name in (*COMMANDS, *find_commands()):
+        command = main.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {one}", below) for one, below in command.commands.items())
+        else:
+            yield name, command
+            if isinstance(command, CommandWithActions):
+                yield from ((f"{name} {one}", below) for one, below in command.actions.items())
+
+
 def examples() -> list[str]:
     """All examples of all commands, in an order in which each has what it needs."""
     found: list[str] = []
@@ -76,6 +92,20 @@ def examples() -> list[str]:
             next((number for name, number in later.items() if one.startswith(name)), 0),
         ),
     )
+
+
+@pytest.mark.whole
+@for_each(("name", "command"), [*commands()], ids=[name for name, _ in commands()])
+def test_a_commands_examples_are_shown_and_can_be_typed(name: str, command: click.Command) -> None:
+    assert isinstance(command, Command)
+    shown = CliRunner().invoke(main, [*name.split(), "--help"], terminal_width=80).output
+    assert command.examples
+    for example in command.examples:
+        assert f"  fabula {example}\n" in shown
+        assert example.startswith(name)
+        typed = shlex.split(re.split(" [<>] ", example)[0])[len(name.split()) :]
+        assert command.make_context(name, typed), "it parses"
+    assert max(map(len, shown.splitlines())) <= 80
 
 
 @pytest.mark.whole

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -15,10 +14,8 @@ from click.shell_completion import BashComplete
 from click.testing import CliRunner
 
 from cases import for_each
-from command_tree import commands
 from fabula.cli import main
 from fabula.cli.commands import query as query_command
-from fabula.cli.shared.help import Command
 from fabula.config.settings import Settings
 from fabula.graphs.aspects.sets import read_aspects
 from stories import harbour_story
@@ -32,20 +29,6 @@ def help_of(*words: str) -> str:
     result = CliRunner().invoke(main, [*words, "--help"], terminal_width=80)
     assert result.exit_code == 0, result.output
     return result.output
-
-
-@pytest.mark.whole
-@for_each(("name", "command"), [*commands()], ids=[name for name, _ in commands()])
-def test_a_commands_examples_are_shown_and_can_be_typed(name: str, command: click.Command) -> None:
-    assert isinstance(command, Command)
-    shown = help_of(*name.split())
-    assert command.examples
-    for example in command.examples:
-        assert f"  fabula {example}\n" in shown
-        assert example.startswith(name)
-        typed = shlex.split(re.split(" [<>] ", example)[0])[len(name.split()) :]
-        assert command.make_context(name, typed), "it parses"
-    assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_an_action_that_there_is_not_is_refused_with_those_that_there_are() -> None:
@@ -65,6 +48,8 @@ def test_an_action_that_there_is_not_is_refused_with_those_that_there_are() -> N
         (["jobs", "nothing", ""], {"show", "resume", "pause", "cancel"}),
         (["history", "l"], {"list"}),
         (["query", "--until"], {"--until"}),
+        (["query", "--top"], {"--top-k"}),
+        (["db", "st"], {"start", "status", "stop"}),
     ],
 )
 def test_a_shell_completes_commands_actions_and_options(
@@ -151,23 +136,10 @@ def test_a_question_is_asked_as_it_is_typed(
     assert '"question": "who is Anna"' in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("typed", "completed"),
-    [
-        ("quer", ["queries", "query"]),
-        ("query --top", ["--top-k"]),
-        ("db st", ["start", "status", "stop"]),
-    ],
-)
-def test_commands_and_options_are_completed(typed: str, completed: list[str]) -> None:
-    words = ["fabula", *typed.split()]
-    asked = {
-        "_FABULA_COMPLETE": "bash_complete",
-        "COMP_WORDS": " ".join(words),
-        "COMP_CWORD": str(len(words) - 1),
-    }
+def test_a_shell_is_told_the_commands_by_a_process_of_its_own() -> None:
+    request = {"_FABULA_COMPLETE": "bash_complete", "COMP_WORDS": "fabula quer", "COMP_CWORD": "1"}
     fabula = Path(sys.executable).with_name("fabula")
     run = subprocess.run(
-        [fabula], env=os.environ | asked, capture_output=True, text=True, check=True
+        [fabula], env=os.environ | request, capture_output=True, text=True, check=True
     )
-    assert sorted(run.stdout.split()) == [f"plain,{word}" for word in completed]
+    assert sorted(run.stdout.split()) == ["plain,queries", "plain,query"]

@@ -101,7 +101,7 @@ def own() -> dict[str, Any]:
 def test_answers_are_tried_and_written_where_they_belong(
     server: Endpoint, kept: Keyring, books: Path, tmp_path: Path
 ) -> None:
-    told = init(typed=(server.url, KEY, "good", "", "vectors", "novels", str(books), "y")).stdout
+    output = init(typed=(server.url, KEY, "good", "", "vectors", "novels", str(books), "y")).stdout
     assert own() == {
         "base_url": server.url,
         "model": "good",
@@ -113,9 +113,9 @@ def test_answers_are_tried_and_written_where_they_belong(
     assert toml(tmp_path / "fabula.toml") == {"collection": "novels"}
     assert kept.kept == {("fabula", server.url): KEY}
     assert server.calls == 2
-    assert "The model good answers.\nThe embedding model vectors answers." in told
-    assert "1 file that Fabula reads, and 1 of other kinds." in told
-    assert told.endswith(f"Next: fabula ingest '{books}'\n")
+    assert "The model good answers.\nThe embedding model vectors answers." in output
+    assert "1 file that Fabula reads, and 1 of other kinds." in output
+    assert output.endswith(f"Next: fabula ingest '{books}'\n")
     settings = Settings.read()
     assert (settings.model, settings.collection, settings.offline) == ("good", "novels", False)
     with closing(ModelFactory(settings)) as kit:
@@ -137,9 +137,9 @@ def test_the_key_of_the_keyring_goes_to_its_own_endpoint_alone(
 
 @pytest.mark.parametrize("kept", [PlainText], indirect=True)
 def test_a_key_is_kept_in_no_keyring_that_writes_it_out(server: Endpoint, kept: Keyring) -> None:
-    told = init(typed=(server.url, KEY, "good", "", "vectors", "", "")).stdout
+    output = init(typed=(server.url, KEY, "good", "", "vectors", "", "")).stdout
     assert kept.kept == {}
-    assert "The key is not written to a file: set OPENAI_API_KEY to it" in told
+    assert "The key is not written to a file: set OPENAI_API_KEY to it" in output
     assert KEY not in user_file().read_text()
 
 
@@ -147,8 +147,8 @@ def test_a_key_of_the_environment_is_not_asked_for(
     server: Endpoint, kept: Keyring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    told = init(typed=(server.url, "good", "", "vectors", "", "")).stdout
-    assert "Its key is already set." in told
+    output = init(typed=(server.url, "good", "", "vectors", "", "")).stdout
+    assert "Its key is already set." in output
     assert kept.kept == {}
     assert "keyring" not in own()
 
@@ -179,9 +179,13 @@ def test_a_key_that_is_set_and_refused_may_be_another(
     server: Endpoint, kept: Keyring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-old")
-    told = init(typed=(server.url, "good", "", "vectors", "", KEY, "", "", "", "", "", "y")).stdout
+    output = init(
+        typed=(server.url, "good", "", "vectors", "", KEY, "", "", "", "", "", "y")
+    ).stdout
     assert kept.kept == {("fabula", server.url): KEY}
-    assert "The key in OPENAI_API_KEY, or in your own file, overrides this one: remove it." in told
+    assert (
+        "The key in OPENAI_API_KEY, or in your own file, overrides this one: remove it." in output
+    )
 
 
 def test_what_was_tried_is_the_default_of_the_next_try(server: Endpoint, kept: Keyring) -> None:
@@ -194,9 +198,9 @@ def test_what_was_tried_is_the_default_of_the_next_try(server: Endpoint, kept: K
 def test_without_a_key_it_is_offline_and_says_so(
     typed: tuple[str, ...], kept: Keyring, tmp_path: Path
 ) -> None:
-    told = init(typed=(*typed, "", "")).stdout
-    assert "Fabula works offline" in told
-    assert told.endswith("Next: fabula demo\n")
+    output = init(typed=(*typed, "", "")).stdout
+    assert "Fabula works offline" in output
+    assert output.endswith("Next: fabula demo\n")
     assert not user_file().exists()
     assert not (tmp_path / "fabula.toml").exists()
     assert Settings.read().offline
@@ -219,8 +223,8 @@ def test_offline_that_was_named_is_offline_although_there_is_an_endpoint(
     assert own() == {"model": "offline", "embedding_model": "wordllama-256"}
     assert server.bodies == []
     # No chat model, and an embedding model of the endpoint.
-    told = init("--yes", "--model", "offline", "--embedding-model", "vectors").stdout
-    assert "The embedding model vectors answers." in told
+    output = init("--yes", "--model", "offline", "--embedding-model", "vectors").stdout
+    assert "The embedding model vectors answers." in output
     values = {"model": "offline", "embedding_model": "vectors", "base_url": server.url}
     assert own() == values
 
@@ -239,9 +243,9 @@ def test_nothing_is_asked_with_yes(
 
 def test_a_strong_model_for_aspects_is_tried_and_written(kept: Keyring) -> None:
     with Endpoint(key=KEY, models=["good", "better", "vectors"]) as endpoint:
-        told = init(typed=(endpoint.url, KEY, "good", "better", "vectors", "", "", "y")).stdout
+        output = init(typed=(endpoint.url, KEY, "good", "better", "vectors", "", "", "y")).stdout
         assert own()["aspect_model"] == "better"
-        assert "The aspect model better answers." in told
+        assert "The aspect model better answers." in output
         # It stays what is suggested as long as the chat model does.
         init(typed=("", "", "", "", "", "", ""))
         assert own()["aspect_model"] == "better"
@@ -273,17 +277,17 @@ def test_yes_alone_sets_up_offline() -> None:
 
 
 def test_offline_search_by_a_model_of_this_machine_is_named_and_set_up(kept: Keyring) -> None:
-    told = init(typed=("offline", "", "")).stdout
+    output = init(typed=("offline", "", "")).stdout
     cure = "`pip install 'fabula[local-models]'`, then `fabula init --embedding-model fastembed:"
-    assert cure in told
+    assert cure in output
     minilm.require_packages()
     local = ("--embedding-model", "fastembed:minilm")
     refusal = init("--yes", *local, code=1).stderr
     assert "knows no model 'minilm'" in refusal
     minilm.write_model(Settings.read().models_folder / "minilm")
-    told = init(*local, typed=("offline", "", "")).stdout
-    assert "The embedding model fastembed:minilm answers." in told
-    assert "fabula[local-models]" not in told
+    output = init(*local, typed=("offline", "", "")).stdout
+    assert "The embedding model fastembed:minilm answers." in output
+    assert "fabula[local-models]" not in output
     assert own() == {"model": "offline", "embedding_model": "fastembed:minilm"}
     assert (Settings.read().offline, Settings.read().embeds_by_endpoint) == (True, False)
     # It stays what is suggested.
@@ -335,8 +339,8 @@ def test_what_something_stronger_says_otherwise_is_told(
     monkeypatch: pytest.MonkeyPatch, kept: Keyring, server: Endpoint
 ) -> None:
     monkeypatch.setenv("FABULA_MODEL", "other")
-    told = init(typed=(server.url, KEY, "good", "", "vectors", "", "", "y")).stdout
-    assert "model has another value here: FABULA_MODEL or a nearer file sets it." in told
+    output = init(typed=(server.url, KEY, "good", "", "vectors", "", "", "y")).stdout
+    assert "model has another value here: FABULA_MODEL or a nearer file sets it." in output
 
 
 @pytest.mark.parametrize("answer", ["a/b", "x" * 300])
@@ -351,8 +355,8 @@ def test_a_name_that_no_collection_can_have_is_asked_for_again(
 def test_a_password_in_an_address_is_written_to_no_file(kept: Keyring) -> None:
     with Endpoint() as endpoint:
         url = endpoint.url.replace("//", "//me:hidden@")
-        told = init(typed=(url, "", "good", "", "vectors", "", "")).stdout
-    assert "keep OPENAI_BASE_URL set" in told
+        output = init(typed=(url, "", "good", "", "vectors", "", "")).stdout
+    assert "keep OPENAI_BASE_URL set" in output
     assert "hidden" not in user_file().read_text()
 
 

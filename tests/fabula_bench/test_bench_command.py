@@ -76,7 +76,7 @@ def tales(tmp_path: Path, graph_url: str) -> Path:
             "document": tale(name),
             "question": f"What did {name} find at the {place}?",
             "answers": [f"A letter of {place} colour."],
-            "options": [f"A letter of {one} colour." for one in PLACES],
+            "options": [f"A letter of {place} colour." for place in PLACES],
         }
         for name in ("Anna", "Boris")
         for place in PLACES
@@ -142,8 +142,8 @@ def test_a_run_leaves_results_a_record_and_a_report_that_can_be_written_again(ta
     assert found[0]["context"][0]["kind"] == "chunk"
     assert found[0]["scores"].keys() == {"answer_coverage", "context_tokens"}
     passages = [one for line in found[8:] for one in line["context"]]
-    assert {one["kind"] for one in passages} > {"chunk"}
-    assert {one["aspect"] for one in passages} <= {"", "plot"}
+    assert {passage["kind"] for passage in passages} > {"chunk"}
+    assert {passage["aspect"] for passage in passages} <= {"", "plot"}
     run = recorded()
     assert run["finished"] and run["offline"]
     assert run["versions"].keys() >= {"fabula", "python", "neo4j", "numpy"}
@@ -212,8 +212,8 @@ def test_an_answer_is_kept_with_what_it_cites(
     tales: Path, tmp_path: Path, endpoint: Endpoint
 ) -> None:
     go(suite(tmp_path, "answer", ', "token_f1"'))
-    assert all("[1]" in one["answer"] and one["cited"] for one in lines())
-    assert all(one["scores"]["token_f1"] > 0 for one in lines())
+    assert all("[1]" in line["answer"] and line["cited"] for line in lines())
+    assert all(line["scores"]["token_f1"] > 0 for line in lines())
 
 
 def test_graphs_are_built_by_batches_and_questions_are_asked_directly(
@@ -253,7 +253,7 @@ def test_answers_are_compared_with_those_of_the_first_system(
 def test_without_a_model_only_contexts_are_compared(tales: Path, tmp_path: Path) -> None:
     go(suite(tmp_path, "choose", ', "accuracy"'))
     assert "here nothing is chosen" in recorded()["left_out"]["accuracy"]
-    assert all(one["choice"] is None and "accuracy" not in one["scores"] for one in lines())
+    assert all(line["choice"] is None and "accuracy" not in line["scores"] for line in lines())
 
 
 # Stopped, and gone on with
@@ -310,14 +310,14 @@ def test_a_second_run_into_a_folder_is_refused_while_the_first_goes_on(
     first = Forked(tmp_path / "said", "bench", "run", "tiny.toml", environment=os.environ)
     while first.poll() is None and not Path("runs/tiny/run.json").exists():
         time.sleep(0.01)
-    told = bench("run", choosing, code=1).stderr
-    assert "Another run is writing into runs/tiny" in told
-    assert "--out" in told
+    output = bench("run", choosing, code=1).stderr
+    assert "Another run is writing into runs/tiny" in output
+    assert "--out" in output
     bench("report", "runs/tiny")
     endpoint.release()
     assert first.wait() == 0
     assert len(lines()) == 16
-    assert len({(one["system"], one["question"]) for one in lines()}) == 16
+    assert len({(line["system"], line["question"]) for line in lines()}) == 16
 
 
 def test_a_run_stops_before_more_calls_than_it_may(choosing: Path, endpoint: Endpoint) -> None:
@@ -338,10 +338,10 @@ def test_a_run_stops_before_more_calls_than_it_may(choosing: Path, endpoint: End
 def test_a_folder_of_another_run_is_refused(tales: Path) -> None:
     go(tales, questions=1)
     tales.write_text(tales.read_text().replace("chunk_tokens = 32", "chunk_tokens = 64"))
-    told = bench("run", tales, code=1).stderr
+    output = bench("run", tales, code=1).stderr
     differing = "chunk_tokens 32 for 'naive', and this one 64"
-    assert f"runs/tiny contains another run, with {differing}" in told
-    assert "--out" in told
+    assert f"runs/tiny contains another run, with {differing}" in output
+    assert "--out" in output
     assert len(lines()) == 2
 
 
@@ -358,10 +358,10 @@ def test_a_run_of_another_version_is_not_gone_on_with(
         "versions": run["versions"] | {"fabula": "0.0.9"},
     }
     Path("runs/tiny/run.json").write_text(json.dumps(changed))
-    told = bench("run", tales, code=1).stderr
-    assert f"runs/tiny was made with Fabula 0.0.9, and this is Fabula {now['fabula']}" in told
-    assert "--out" in told
-    assert "fabula bench report runs/tiny" in told
+    output = bench("run", tales, code=1).stderr
+    assert f"runs/tiny was made with Fabula 0.0.9, and this is Fabula {now['fabula']}" in output
+    assert "--out" in output
+    assert "fabula bench report runs/tiny" in output
     assert len(lines()) == 2
 
 
@@ -386,10 +386,10 @@ def test_another_data_set_of_a_suite_is_another_run(tales: Path) -> None:
     assert run["systems"][0]["settings"]["top_k"] == 2
     assert "706 texts with 21,894 questions" in run["data"]["subset"]
     assert "706 texts with 21,894 questions" in (folder / "report.md").read_text()
-    told = bench("run", tales, "--out", folder, code=1).stderr
-    assert "contains another run, with data" in told
-    told = bench("run", tales, "--set", "narrativeqa", "--out", folder, *data, code=1).stderr
-    assert "contains another run, with data" in told, "all texts, and not those of the library"
+    output = bench("run", tales, "--out", folder, code=1).stderr
+    assert "contains another run, with data" in output
+    output = bench("run", tales, "--set", "narrativeqa", "--out", folder, *data, code=1).stderr
+    assert "contains another run, with data" in output, "all texts, and not those of the library"
 
 
 def test_a_data_set_that_is_not_there_is_named(tales: Path) -> None:

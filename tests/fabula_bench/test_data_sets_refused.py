@@ -36,18 +36,18 @@ def refused(name: str, folder: Path, part: str) -> str:
 def test_a_missing_file_is_named_with_where_it_goes_and_where_it_comes_from(
     tmp_path: Path, name: str, part: str, file: str, place: str
 ) -> None:
-    told = refused(name, tmp_path, part)
-    assert f"{file} is missing" in told
-    assert str(tmp_path) in told
-    assert place in told
+    message = refused(name, tmp_path, part)
+    assert f"{file} is missing" in message
+    assert str(tmp_path) in message
+    assert place in message
 
 
 def test_a_missing_story_is_named_with_what_fetches_it(tmp_path: Path) -> None:
     shutil.copytree(SMOKE / "narrativeqa", tmp_path / "narrativeqa")
     (tmp_path / "narrativeqa" / "tmp" / "sleepy-hollow.content").unlink()
-    told = refused("narrativeqa", tmp_path / "narrativeqa", "test")
-    assert "tmp/sleepy-hollow.content is missing" in told
-    assert "download_stories.sh" in told
+    message = refused("narrativeqa", tmp_path / "narrativeqa", "test")
+    assert "tmp/sleepy-hollow.content is missing" in message
+    assert "download_stories.sh" in message
 
 
 def test_unknown_data_sets_and_parts_are_answered_with_the_known_ones(tmp_path: Path) -> None:
@@ -86,9 +86,9 @@ def test_a_row_of_a_table_that_is_too_short_is_named(tmp_path: Path) -> None:
     shutil.copytree(SMOKE / "narrativeqa", tmp_path / "n")
     with (tmp_path / "n" / "qaps.csv").open("a", encoding="utf-8") as file:
         file.write("sleepy-hollow,test,Who?\n")
-    told = refused("narrativeqa", tmp_path / "n", "test")
-    assert "qaps.csv, line 14" in told
-    assert "answer1" in told
+    message = refused("narrativeqa", tmp_path / "n", "test")
+    assert "qaps.csv, line 14" in message
+    assert "answer1" in message
 
 
 def test_questions_that_are_no_array_are_refused(tmp_path: Path) -> None:

@@ -92,8 +92,8 @@ def test_an_estimate_asks_no_model_and_is_what_the_run_then_asks(
             for model, usage in asked.items():
                 counted = expected[name, "ask"][model].prompt_tokens
                 assert counted == pytest.approx(usage.prompt_tokens, rel=0.25)
-        told = run_command("bench", "run", "tiny.toml", "--dry-run").stdout
-        assert re.search(r"\ball +0 +0 +0 ", told), "what has results is not paid again"
+        output = run_command("bench", "run", "tiny.toml", "--dry-run").stdout
+        assert re.search(r"\ball +0 +0 +0 ", output), "what has results is not paid again"
         assert endpoint.calls == sent
 
 

@@ -134,7 +134,7 @@ def test_a_figure_is_made_as_published_and_with_our_defaults(name: str) -> None:
     presets_used = {series: system.preset for series, system in read.systems.items()}
     assert presets_used[FIGURES[name]] == "thesis"
     assert "fabula" in presets_used.values()
-    as_published = [one for one in planned(name).values() if one.series == FIGURES[name]]
+    as_published = [value for value in planned(name).values() if value.series == FIGURES[name]]
     assert {one.settings.aspect_model for one in as_published} == {"strong"}
     aspects = as_published[0].settings.table("aspects")
     assert (aspects.cluster_reduction, aspects.details_form) == ("umap", "whole")
@@ -167,10 +167,10 @@ def test_naive_rag_is_asked_with_a_reranker_too() -> None:
 @for_each(("name", "left"), [("aspects-single-built", 1), ("aspects-all-but-one-built", 6)])
 def test_graphs_are_built_of_one_aspect_and_of_all_but_one(name: str, left: int) -> None:
     systems = [one for one in planned(name).values() if one.value is not None]
-    built = [chosen_aspects(one.settings.table("aspects")).aspects for one in systems]
+    built = [chosen_aspects(system.settings.table("aspects")).aspects for system in systems]
     names = [aspect.name for aspect in read_aspects("narrative")]
     assert [len(aspects) for aspects in built] == 2 * [left] * len(names)
-    assert len({one.settings.collection for one in systems}) == len(systems)
+    assert len({system.settings.collection for system in systems}) == len(systems)
     expected = [{name} if left == 1 else {*names} - {name} for name in names]
     found = [{aspect.name for aspect in aspects} for aspects in built[: len(names)]]
     assert found == expected
@@ -308,7 +308,7 @@ def test_a_system_s_own_setting_is_stronger_than_its_preset(tmp_path: Path) -> N
 
 def test_each_value_of_a_sweep_is_a_system() -> None:
     systems = plan_systems(read_suite("sweep-details"), DATA, {})
-    assert [one.settings.table("aspects").details for one in systems] == 2 * [*range(7)]
+    assert [system.settings.table("aspects").details for system in systems] == 2 * [*range(7)]
     assert systems[9].name == "aspect graph, details 2"
     assert (systems[9].series, systems[9].value) == ("aspect graph", 2)
 
@@ -433,7 +433,7 @@ def test_fewer_questions_are_among_more() -> None:
 def test_a_limit_of_texts_leaves_the_other_texts_out() -> None:
     drawn = limit_questions(DATA, 2, None, seed=0)
     assert len(drawn.texts) == 2
-    assert {one.text for one in drawn.questions} == {text.id for text in drawn.texts}
+    assert {question.text for question in drawn.questions} == {text.id for text in drawn.texts}
 
 
 # The log
@@ -452,7 +452,7 @@ def test_a_torn_last_line_is_dropped_and_overwritten(tmp_path: Path) -> None:
     log = Log(tmp_path)
     assert log.results == [RESULT]
     log.append(replace(RESULT, question="t0-1"))
-    assert [one.question for one in Log(tmp_path).results] == ["t0-0", "t0-1"]
+    assert [result.question for result in Log(tmp_path).results] == ["t0-0", "t0-1"]
 
 
 def test_a_line_that_is_no_result_is_named(tmp_path: Path) -> None:
@@ -467,7 +467,7 @@ def test_lines_end_in_the_order_of_the_suite(tmp_path: Path) -> None:
     for system, n in made:
         log.append(replace(RESULT, system=system, question=f"t0-{n}"))
     log.sort(["one", "two"], ["t0-0", "t0-1"])
-    ordered = [(one.system, one.question) for one in Log(tmp_path).results]
+    ordered = [(result.system, result.question) for result in Log(tmp_path).results]
     assert ordered == [
         ("one", "t0-0"),
         ("one", "t0-1"),

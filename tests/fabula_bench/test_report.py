@@ -83,7 +83,7 @@ RESULTS = [
 def recorded(folder: Path, run: Run, results: list[Result]) -> Path:
     folder.mkdir(exist_ok=True)
     (folder / "run.json").write_text(json.dumps(asdict(run) | {"of the runner": 1}))
-    lines = [json.dumps(asdict(one) | {"asked": "Who?"}) + "\n" for one in results]
+    lines = [json.dumps(asdict(result) | {"asked": "Who?"}) + "\n" for result in results]
     (folder / "results.jsonl").write_text("".join(lines), encoding="utf-8")
     return folder
 
@@ -227,8 +227,8 @@ def test_any_text_is_read_as_it_stands(text: str) -> None:
     )
     shown = html.fromstring(f"<div>{MarkdownIt().enable('table').render(written)}</div>")
     leaves = shown.xpath("//h3 | //p | //th[1] | //td[1] | //td/em")
-    assert [one.text_content() for one in leaves] == [text] * 9
-    tags = {one.tag for one in shown.iterdescendants()}
+    assert [leaf.text_content() for leaf in leaves] == [text] * 9
+    tags = {element.tag for element in shown.iterdescendants()}
     in_tables = {"table", "thead", "tbody", "tr", "th", "td"}
     assert tags == {"p", "blockquote", "strong", "em", "h3"} | in_tables
 

@@ -65,10 +65,10 @@ def test_all_that_runs_need_is_named_before_the_first_begins(
     planned = plan_series(read_series()["thesis"], common("thesis", tmp_path), DataOverrides())
     with pytest.raises(SettingsError) as caught:
         check_runs(planned.values())
-    told = str(caught.value)
+    message = str(caught.value)
     for what in ("documents.csv", "QuALITY.v1.0.1", "fabula[umap]", "fabula[ragas]", "OPENAI"):
-        assert what in told
-    assert told.count("fabula[umap]") == 1
+        assert what in message
+    assert message.count("fabula[umap]") == 1
 
 
 @pytest.mark.long
@@ -83,8 +83,8 @@ def test_runs_are_made_one_after_the_other_and_gone_on_with(
     Path("series.toml").write_text(SERIES)
     monkeypatch.setattr(series, "FILE", Path("series.toml"))
     for _ in range(2):
-        told = run_command("bench", "run", "both", "--data", "data").stdout
-        assert told.count("1 of 1 results") == 2
+        output = run_command("bench", "run", "both", "--data", "data").stdout
+        assert output.count("1 of 1 results") == 2
     index = Path("runs/both/index.md").read_text()
     assert "| table 1 | [one-own](one-own/report.md) | 1 of 1 |" in index
     assert Path("runs/both/two-own/report.md").is_file()

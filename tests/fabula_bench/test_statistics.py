@@ -60,7 +60,7 @@ def draws(seed: int) -> Iterator[Scores]:
 
 def holds_in_95_of_100(intervals: Iterable[Interval | None]) -> None:
     """In 91 to 98 % of so few trials, and as wide as the means are apart."""
-    found = [one for one in intervals if one is not None]
+    found = [interval for interval in intervals if interval is not None]
     assert len(found) == TRIALS
     held = fmean(one.low <= 0 <= one.high for one in found)
     assert 0.91 <= held <= 0.98

@@ -24,10 +24,10 @@ def test_a_header_tells_purpose_and_every_parameter_with_a_default(name: str) ->
     assert query.purpose.endswith(".")
     assert query.no_rows.startswith("No rows: ")
     assert query.no_rows.endswith(".")
-    assert {one.name for one in query.parameters} == set(re.findall(r"\$(\w+)", body))
-    assert not any(one.required for one in query.parameters)
+    assert {parameter.name for parameter in query.parameters} == set(re.findall(r"\$(\w+)", body))
+    assert not any(parameter.required for parameter in query.parameters)
     assert (query.parameters[0].name, query.parameters[0].default) == ("collection", "default")
-    assert all(one.about for one in query.parameters)
+    assert all(parameter.about for parameter in query.parameters)
     assert body.startswith("CYPHER 25\n")
     assert "ORDER BY" in body
     assert re.search(r"LIMIT \$(limit|parts)\n$", body)

@@ -29,7 +29,7 @@ from fabula.store import Store
 from fabula.store.integrity import check
 from fabula.store.part_reader import read_part
 from graphs import put, small_document, small_graph, vector
-from kills import story
+from stories import winter_story
 
 pytestmark = pytest.mark.long
 
@@ -54,7 +54,7 @@ def endpoint(graph_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoi
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
     path = tmp_path / "winter.txt"
-    text = story("cold")
+    text = winter_story("cold")
     half = text.index("CHAPTER III")
     path.write_text(f"Title: Winter\n\n{text[:half]}{MURDER}\n\n{text[half:]}")
     return path
@@ -164,10 +164,10 @@ def test_a_document_goes_in_without_the_details_of_a_chunk(
 
 def test_people_and_programs_are_told_of_a_gap(endpoint: Endpoint, book: Path) -> None:
     withhold_details(endpoint, "refusal")
-    told = run("ingest", book).output
-    assert "1 gap, 1 in details, as No usable reply in 6 tries: gpt" in told
-    assert "; `fabula renew` asks again" in told
-    assert "1 added, with 1 gap; " in told
+    output = run("ingest", book).output
+    assert "1 gap, 1 in details, as No usable reply in 6 tries: gpt" in output
+    assert "; `fabula renew` asks again" in output
+    assert "1 added, with 1 gap; " in output
     listed = run("list").output
     assert "1 gap in 1 document: `fabula renew` asks for them again" in listed
     shown = run("show", "Winter").output
@@ -375,9 +375,9 @@ def test_retry_asks_for_the_gaps_of_all_documents_without_their_files(
     assert "winter.txt: to be replaced" in dry
     assert "details" in dry
     assert endpoint.bodies == []
-    told = run("renew", "--only", "gaps", "--yes", "--no-cache").output
-    assert "2 replaced; " in told
-    assert "gap" not in told
+    output = run("renew", "--only", "gaps", "--yes", "--no-cache").output
+    assert "2 replaced; " in output
+    assert "gap" not in output
     assert len(chats(endpoint)) == 2
     assert cypher(store, "MATCH (g:Gap) RETURN g") == []
     assert violations() == ()

@@ -109,7 +109,7 @@ def test_both_graphs_are_built_at_once_and_are_sound(book: Path) -> None:
     assert "3 sections, 12 words of each" in outcome.notes
     assert entry.graphs["sections"].facts == {"sections": 3, "words": 12}
     assert findings.violations == ()
-    assert [one.passages for one in layers if one.kind == "section"] == [3]
+    assert [layer.passages for layer in layers if layer.kind == "section"] == [3]
 
 
 def test_its_mode_finds_and_answers_with_the_characters_that_prove_it(book: Path) -> None:
@@ -363,10 +363,12 @@ def test_it_brings_an_operation_that_changes_something(book: Path) -> None:
             assert writer.post(path, json=body | {"by": "Ada"}).status_code == 422
             assert writer.post(path, json={"words": "x" * 5_000_000}).status_code == 413
             assert writer.post(path, json={"words": "x" * 201}).status_code == 422
-            asked = {"collection": "default", "document": document, "words": "Clara rowed"}
+            request = {"collection": "default", "document": document, "words": "Clara rowed"}
             reader = Caller("ada", "Ada", "read", frozenset({"default"}))
-            assert "needs a key with the role write" in called(it, "mark_section", reader, **asked)
-            assert called(it, "mark_section", PERSON, **asked)["by"] == PERSON.name
+            assert "needs a key with the role write" in called(
+                it, "mark_section", reader, **request
+            )
+            assert called(it, "mark_section", PERSON, **request)["by"] == PERSON.name
             acts = [act for act in audit(it.asker, 10).rows if act.what != "make key"]
             assert [act.what for act in acts[:2]] == ["mark-section"] * 2
             assert acts[1].target == f"default/{document}"
@@ -590,7 +592,7 @@ def test_a_passage_without_an_embedding_is_refused_in_words(
 
     def bare(*given: Any) -> Build[Built]:
         built: Built = yield from module.build(*given)
-        return replace(built, nodes=tuple(replace(one, embedding=None) for one in built.nodes))
+        return replace(built, nodes=tuple(replace(node, embedding=None) for node in built.nodes))
 
     monkeypatch.setattr(module, "GRAPH", replace(module.GRAPH, build=bare))
     forget_installed()
@@ -630,8 +632,8 @@ def test_a_build_that_was_killed_is_gone_on_with(
         with Fabula() as fabula:
             outcomes = fabula.build("sections")
             assert fabula.check().violations == ()
-    assert {one.document for one in outcomes if one.status == "unchanged"} == set(done)
-    assert {one.status for one in outcomes if one.document not in done} == {"added"}
+    assert {outcome.document for outcome in outcomes if outcome.status == "unchanged"} == set(done)
+    assert {outcome.status for outcome in outcomes if outcome.document not in done} == {"added"}
     assert len(_built(store)) == 10
     assert made(store, "aspects") == aspects
 

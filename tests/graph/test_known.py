@@ -30,8 +30,8 @@ def test_what_was_made_is_read_back_as_it_was(ready: Store) -> None:
     assert _edges(found.edges) == _edges(aspects.edges)
     assert found.record.made_from == aspects.record.made_from
     assert found.record.facts["assigned"] == ["theme"]
-    vectors = {one.id: _vector(one) for one in aspects.nodes}
-    assert all(np.array_equal(_vector(one), vectors[one.id]) for one in found.nodes)
+    vectors = {node.id: _vector(node) for node in aspects.nodes}
+    assert all(np.array_equal(_vector(node), vectors[node.id]) for node in found.nodes)
     bare = read_part(ready, aspects.owner, embeddings=True, edges=False)
     assert (bare.nodes, bare.edges) == (found.nodes, ())
     chunks = chunks_of(read_part(ready, text.owner))
@@ -49,11 +49,11 @@ def _captioned(nodes: Any, found: Any) -> list[Any]:
     from dataclasses import replace
 
     names = {one.id: one.properties["name"] for one in found}
-    return [replace(one, properties={"name": names[one.id], **one.properties}) for one in nodes]
+    return [replace(node, properties={"name": names[node.id], **node.properties}) for node in nodes]
 
 
 def _edges(edges: Any) -> set[tuple[Any, ...]]:
-    return {(one.type, one.start, one.end, *one.properties.items()) for one in edges}
+    return {(edge.type, edge.start, edge.end, *edge.properties.items()) for edge in edges}
 
 
 def test_of_what_is_not_there_nothing_is_read(ready: Store) -> None:
@@ -113,7 +113,7 @@ def test_a_part_is_read_whole_or_not_at_all_while_others_replace_it(ready: Store
     versions = [small_graph(words=words, chunks=60) for words in ("old", "new")]
     put(ready, versions[0])
     owner = versions[0][1].owner
-    wholes = [{one.id: one.properties.get("text") for one in of[1].nodes} for of in versions]
+    wholes = [{node.id: node.properties.get("text") for node in of[1].nodes} for of in versions]
     done = threading.Event()
 
     def replace_it() -> None:
@@ -129,7 +129,7 @@ def test_a_part_is_read_whole_or_not_at_all_while_others_replace_it(ready: Store
         while not done.is_set():
             with suppress(Changed):
                 found = read_part(ready, owner)
-                assert {one.id: one.properties.get("text") for one in found.nodes} in wholes
+                assert {node.id: node.properties.get("text") for node in found.nodes} in wholes
             assert find_document(ready, owner.collection, owner.document).id == owner.document
     finally:
         writer.join()

@@ -153,7 +153,7 @@ def test_what_a_dead_process_had_not_handed_over_is_billed_once(
         "jobs/save_spend",
         journal=batch.owner,
         batch=batch.number,
-        entries=[one | {"id": "there"} for one in batch.entries],
+        entries=[entry | {"id": "there"} for entry in batch.entries],
     )
     account.add("summaries", CALL)
     dead._journal.close()
@@ -209,7 +209,7 @@ def test_many_threads_are_counted_exactly(store: Store, tmp_path: Path) -> None:
         list(threads.map(spend, range(4)))
     ledger.close()
     rows = ledger_over(store, tmp_path).usage("collection")
-    assert [(one.what, one.calls) for one in rows] == [(f"c{n}", 50) for n in range(4)]
+    assert [(row.what, row.calls) for row in rows] == [(f"c{n}", 50) for n in range(4)]
 
 
 # Quotas of money

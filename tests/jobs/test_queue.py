@@ -489,7 +489,7 @@ def test_a_document_that_is_named_twice_is_one(service: Server) -> None:
     entry = shelf.ingest_text(LIGHTHOUSE, source="lighthouse", title="The Lighthouse")
     names = (entry.document, "The Lighthouse", "lighthouse")
     job = service.jobs.begin(PERSON, build_graph(shelf, "aspects", names))
-    assert [one.source for one in job.items] == ["lighthouse"]
+    assert [item.source for item in job.items] == ["lighthouse"]
     assert take(service, "first") == job.id
     assert work(service, job.id, "first").counts == {"unchanged": 1}
 
@@ -583,7 +583,7 @@ def test_a_server_with_other_models_leaves_a_job(
     ]
     with another(service, **settings) as other:
         assert take(other, "other") is None
-        assert all(told in other.jobs.find(PERSON, one.id).problem for one in jobs)
+        assert all(told in other.jobs.find(PERSON, job.id).problem for job in jobs)
         removal = service.jobs.add(PERSON, "fourth", "remove", [], {})
         assert take(other, "other") == removal.id, "which all servers do alike"
 

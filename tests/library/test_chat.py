@@ -313,10 +313,10 @@ def test_only_an_ordinary_file_is_saved_to(ingested: None, tmp_path: Path) -> No
     (tmp_path / "link.md").symlink_to(tmp_path / "kept.txt")
     odd = ("/save ~nobodyxyz/x.md", f"/save {'a' * 300}", "/save a\0b.md")
     lines = ("Where did Boris walk?", "/save link.md", "/save no/where.md", "/save .", *odd)
-    said = chat(*lines, code=1).stderr
+    output = chat(*lines, code=1).stderr
     for told in ("link.md is a link", "no/where.md can't be written", ". is a folder"):
-        assert told in said
-    assert said.count("can't be written") == 4
+        assert told in output
+    assert output.count("can't be written") == 4
     assert (tmp_path / "kept.txt").read_text() == "mine"
 
 

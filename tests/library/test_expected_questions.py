@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from communities import HOUSE, MILL
 from database import connect, name_server, wipe
 from endpoint import Endpoint
 from fabula import Fabula
@@ -17,6 +16,7 @@ from fabula.ask.modes import modes
 from fabula.cli import main
 from fabula.models.usage import Usage
 from fabula.server import Address
+from stories import HOUSE, MILL
 
 QUESTION = "Who spoke with whom?"
 GRAPHS = "aspects,entities,communities,discourse,episodes,facts"

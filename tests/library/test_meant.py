@@ -39,8 +39,8 @@ def demo(graph_url: str, tmp_path: Path) -> None:
 
 @for_each("words", LOOKING)
 def test_the_only_collection_is_meant(demo: None, words: tuple[str, ...]) -> None:
-    said = run(*words).stderr
-    assert "Using collection demo: default is empty, and no collection was named.\n" in said
+    output = run(*words).stderr
+    assert "Using collection demo: default is empty, and no collection was named.\n" in output
 
 
 def test_of_several_the_last_written_is_meant(tmp_path: Path) -> None:

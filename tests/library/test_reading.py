@@ -138,8 +138,8 @@ def test_what_a_graph_says_leads_to_the_passages_that_bear_it(
     assert "".join(lines.text for lines in reading.lines) == "".join(row["texts"])
     of = json.loads(run("read", "Winter", "--at", row["id"], "--json").stdout)["of"]
     assert of == shown_fields(reading.of)
-    told = run("read", "Winter", "--at", row["id"]).stdout
-    assert told.index(row["text"].strip()) < told.index("It rests on:")
+    output = run("read", "Winter", "--at", row["id"]).stdout
+    assert output.index(row["text"].strip()) < output.index("It rests on:")
 
 
 @for_each(
@@ -160,11 +160,11 @@ def test_a_place_that_is_not_there_is_told(at: str, says: str, book: None) -> No
 
 
 def test_the_command_shows_the_text_and_what_is_said(book: None) -> None:
-    told = run("read", "Winter", "--at", "0-20").stdout
-    assert told.startswith("Winter · CHAPTER 1: The Harbour · characters 0-")
-    assert "On day 100 Anna saw a ship" in told
-    assert "The graphs say of it:" in told
-    assert "\x1b" not in told
+    output = run("read", "Winter", "--at", "0-20").stdout
+    assert output.startswith("Winter · CHAPTER 1: The Harbour · characters 0-")
+    assert "On day 100 Anna saw a ship" in output
+    assert "The graphs say of it:" in output
+    assert "\x1b" not in output
 
 
 def test_programs_are_given_the_same(book: None) -> None:

@@ -75,8 +75,8 @@ def test_an_answer_is_the_same_json_on_every_interface(it: Served, address: Addr
 
 def test_a_saved_answer_is_shown_as_it_was(it: Served) -> None:
     client = it.client("read")
-    asked = {"question": QUESTION, "conversation": "new"}
-    answer = client.post(f"{BASE}/ask", json=asked).json()
+    request = {"question": QUESTION, "conversation": "new"}
+    answer = client.post(f"{BASE}/ask", json=request).json()
     saved = client.get(f"{BASE}/conversations/{answer['conversation']}").json()
     assert [turn["answer"] for turn in saved["turns"]] == [answer]
 

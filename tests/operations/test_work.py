@@ -83,8 +83,8 @@ def test_a_graph_is_built_by_a_job_or_at_once(it: Served) -> None:
     assert other.status_code == 409
     assert until(client, job["id"])["counts"] == {"succeeded": 1}
     writer = Caller("bob", "Bob", "write", frozenset({"novels"}))
-    told = called(it, "build_graph", writer, collection="novels", graph="entities")
-    assert until(client, told["id"])["counts"] == {"unchanged": 1}
+    result = called(it, "build_graph", writer, collection="novels", graph="entities")
+    assert until(client, result["id"])["counts"] == {"unchanged": 1}
     assert "1 unchanged" in run("build", "entities", "The Mill").stdout
     [outcome] = build_graph(it.state.app.collection("novels"), "entities").run()
     assert outcome.status == "unchanged"
@@ -99,6 +99,8 @@ def test_work_that_no_run_could_do_begins_no_job(it: Served) -> None:
     ):
         refused = client.post(f"{PATH}/build", json=body)
         assert (refused.status_code, why in refused.json()["detail"]) == (400, True), refused.text
+    for body in ({}, {"graph": ""}, {"graphs": ["entities"]}):
+        assert client.post(f"{PATH}/build", json=body).status_code == 422
     with pytest.raises(SettingsError):
         renew(collection, batch=True).refuse()
     assert client.get("/api/v1/jobs").json()["rows"] == []
@@ -109,8 +111,8 @@ def test_a_collection_is_removed_with_the_conversations_about_it(it: Served) -> 
     assert client.post(f"{PATH}/conversations").status_code == 201
     assert it.client("write").delete(PATH).status_code == 403
     assert "Unknown tool" in called(it, "remove_collection", PERSON, collection="novels")
-    asked = run("remove-collection", code=1, answer="n\n").stderr
-    assert "Remove collection 'novels': 1 document, " in asked
+    output = run("remove-collection", code=1, answer="n\n").stderr
+    assert "Remove collection 'novels': 1 document, " in output
     collection = it.state.app.collection("novels")
     assert isinstance(remove_collection(collection).estimate(), Estimate)
     assert len(collection.documents()) == 1

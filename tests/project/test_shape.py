@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
-import sys
 import tomllib
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -169,20 +167,6 @@ def test_the_layers_of_imports_leave_no_module_out() -> None:
     modules = [path.relative_to(CORE) for path in CORE.rglob("*.py")]
     there = {path.parts[0].removesuffix(".py") for path in modules} - {"__init__"}
     assert named == {f"fabula.{name}" for name in there}
-
-
-def test_help_imports_nothing_heavy() -> None:
-    program = (
-        "import sys\n"
-        "from fabula.cli import main\n"
-        "main(['--help'], standalone_mode=False)\n"
-        "heavy = {'numpy', 'neo4j', 'openai', 'sklearn', 'pydantic', 'rich'}\n"
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert run.stdout.splitlines()[-1] == "[]"
 
 
 def test_nothing_changes_the_umask_of_the_process() -> None:

@@ -67,9 +67,9 @@ def test_an_answer_comes_in_parts_that_are_those_of_the_page_without_scripts(
 
 
 def test_what_a_book_says_is_escaped_in_every_part(client: httpx2.Client) -> None:
-    asked = {"question": f"What did the keeper say, {MARKUP}?"}
-    parts = [data.get("html", "") for _, data in events(client.post(ASK, json=asked))]
-    compared = asked | {"modes": ["naive", "hybrid"]}
+    request = {"question": f"What did the keeper say, {MARKUP}?"}
+    parts = [data.get("html", "") for _, data in events(client.post(ASK, json=request))]
+    compared = request | {"modes": ["naive", "hybrid"]}
     parts += [data["html"] for _, data in events(client.post(COMPARE, json=compared))]
     assert any("&lt;script&gt;" in part for part in parts)
     assert not any("<script" in part for part in parts)
@@ -113,8 +113,8 @@ def test_what_can_not_be_asked_is_refused_before_anything_streams(
 
 
 def test_modes_are_compared_column_by_column(client: httpx2.Client) -> None:
-    asked = {"question": QUESTION, "modes": ["naive", "hybrid"]}
-    streamed = events(client.post(COMPARE, json=asked))
+    request = {"question": QUESTION, "modes": ["naive", "hybrid"]}
+    streamed = events(client.post(COMPARE, json=request))
     assert [name for name, _ in streamed] == ["columns"] * 3
     assert [data["is_complete"] for _, data in streamed] == [False, False, True]
     waiting = [data["html"].count("Answering …") for _, data in streamed]
@@ -128,10 +128,10 @@ def test_modes_are_compared_column_by_column(client: httpx2.Client) -> None:
 
 
 def test_a_mode_that_fails_has_its_problem_in_its_column(client: httpx2.Client) -> None:
-    asked = {"question": QUESTION, "modes": ["magic", "naive"]}
-    _, last = events(client.post(COMPARE, json=asked))[-1]
+    request = {"question": QUESTION, "modes": ["magic", "naive"]}
+    _, last = events(client.post(COMPARE, json=request))[-1]
     assert (last["is_complete"], last["is_answered"]) == (True, False)
     assert re.search(r'<p class="note bad" dir="auto">[^<]*magic', last["html"])
     assert "<blockquote" in last["html"]
-    none = asked | {"modes": ["magic", "wizardry"]}
+    none = request | {"modes": ["magic", "wizardry"]}
     assert events(client.post(COMPARE, json=none))[-1][1]["html"].count("note bad") == 2

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from chromium import browser, faults
+from chromium import faults
 from fabula.server import Address
 from offline import offline_app
 from served import Served, served
@@ -31,12 +31,6 @@ class BookService:
     read: str
     document: str
     end: int
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as chromium:
-        yield chromium
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from chromium import browser, faults, window
+from chromium import faults, window
 from database import empty
 from endpoint import Endpoint
 from fabula.config.settings import STATIC
@@ -48,12 +48,6 @@ class Library:
     def ids(self, collection: str = "books") -> dict[str, str]:
         found = self.offline.client().get(f"{BASE}/collections/{collection}/documents").json()
         return {each["title"]: each["id"] for each in found["rows"]}
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as chromium:
-        yield chromium
 
 
 @pytest.fixture(scope="module")

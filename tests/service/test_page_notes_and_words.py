@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from chromium import browser, faults, window
+from chromium import faults, window
 from fabula.operations.annotations import list_annotation_layers
 from fabula.server import Address
 from offline import offline_app
@@ -52,12 +52,6 @@ class Library:
         """All notes of the collection, by the API."""
         found = self.it.client("read").get(f"{BASE}/collections/books/notes").json()
         return [*found["rows"]]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as chromium:
-        yield chromium
 
 
 @pytest.fixture(scope="module")

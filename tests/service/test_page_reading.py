@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from cases import for_each
-from chromium import browser, faults, window
+from chromium import faults, window
 from database import empty
 from endpoint import Endpoint
 from fabula.config.settings import STATIC
@@ -83,12 +83,6 @@ class Library:
             "compare": f"/c/books/compare?q={QUESTION}&modes=hybrid,naive",
             "missing": "/c/books/d/nothing",
         }
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as chromium:
-        yield chromium
 
 
 @pytest.fixture(scope="module")
@@ -169,9 +163,9 @@ def test_each_screen_loads_clean_is_accessible_and_fits(
     with opened(chromium, library.offline) as context:
         page = context.new_page()
         wrong = {}
-        asked = {"question": QUESTION, "conversation": "new"}
-        said = context.request.post("/api/v1/collections/books/ask", data=asked).json()
-        talk = {"conversation": f"/c/books/ask?conversation={said['conversation']}"}
+        request = {"question": QUESTION, "conversation": "new"}
+        body = context.request.post("/api/v1/collections/books/ask", data=request).json()
+        talk = {"conversation": f"/c/books/ask?conversation={body['conversation']}"}
         for name, url in (library.screens | talk).items():
             response = page.goto(url)
             settle(page)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expect
 
-from chromium import browser, faults, window
+from chromium import faults, window
 from database import empty
 from fabula.config.settings import STATIC
 from fabula.library import App
@@ -62,12 +62,6 @@ class Library:
             "by collection": "/usage?by=collection&run=true",
             "settings": "/settings?run=true",
         }
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as chromium:
-        yield chromium
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +207,7 @@ def test_nobody_agrees_to_another_cost_than_was_told(
         expect(page.get_by_role("alert").filter(has_text="You changed")).to_be_visible()
         expect(page.locator(".total h2")).to_contain_text("Summaries, People and places")
         jobs = it.client().get("/api/v1/jobs").json()["rows"]
-        assert "agreed" not in {one["collection"] for one in jobs}
+        assert "agreed" not in {job["collection"] for job in jobs}
 
 
 def test_where_nothing_costs_graphs_are_changed_and_begun_at_once(
@@ -373,7 +367,7 @@ def test_a_file_of_what_was_found_holds_no_formulas(library: Library) -> None:
     assert "attachment" in csv.headers["content-disposition"]
     assert "'=HYPERLINK" in csv.text
     assert "\n=" not in csv.text
-    assert {one["title"] for one in client.get(f"{address}json").json()["rows"]} == set(library.ids)
+    assert {row["title"] for row in client.get(f"{address}json").json()["rows"]} == set(library.ids)
 
 
 def test_own_cypher_is_for_admins_and_only_reads(library: Library) -> None:

@@ -92,8 +92,8 @@ def signed_in(it: Served, key: str = "") -> httpx2.Client:
 
 def routes(it: Served) -> list[tuple[str, str]]:
     """Every method and path of the service, with something in the place of its parameters."""
-    told = httpx2.get(f"{it.url}/openapi.json", timeout=120).json()
-    own = [(method.upper(), path) for path, ways in told["paths"].items() for method in ways]
+    body = httpx2.get(f"{it.url}/openapi.json", timeout=120).json()
+    own = [(method.upper(), path) for path, ways in body["paths"].items() for method in ways]
     from fabula.service.page.screens import ROUTERS
 
     pages = [
@@ -350,12 +350,12 @@ def test_other_origins_are_let_in_where_they_are_named_and_never_with_a_cookie(
 ) -> None:
     ours = "https://reader.example"
     with app_at(address, tmp_path, origins=ours) as app, served(app) as it:
-        asked = {"Access-Control-Request-Method": "POST", "Origin": ours}
-        told = httpx2.options(f"{it.url}/api/v1/keys", headers=asked)
+        request = {"Access-Control-Request-Method": "POST", "Origin": ours}
+        told = httpx2.options(f"{it.url}/api/v1/keys", headers=request)
         assert told.headers["access-control-allow-origin"] == ours
         assert "access-control-allow-credentials" not in told.headers
-        asked["Origin"] = "https://evil.example"
-        told = httpx2.options(f"{it.url}/api/v1/keys", headers=asked)
+        request["Origin"] = "https://evil.example"
+        told = httpx2.options(f"{it.url}/api/v1/keys", headers=request)
         assert "access-control-allow-origin" not in told.headers
 
 
@@ -443,7 +443,7 @@ def test_so_many_requests_a_minute_and_no_more(
     with app_at(address, tmp_path, requests_a_minute=5) as app, served(app) as it:
         client, other = it.client(), it.client()
         replies = [client.get("/api/v1/usage") for _ in range(6)]
-        assert [one.status_code for one in replies] == [200] * 5 + [429]
+        assert [reply.status_code for reply in replies] == [200] * 5 + [429]
         assert 0 < int(replies[-1].headers["retry-after"]) <= 60
         assert other.get("/api/v1/usage").status_code == 200, "each key has its own"
         with httpx2.Client(
@@ -512,7 +512,7 @@ def test_what_is_changed_is_told_to_admins(it: Served) -> None:
     assert pages == whole
     forged = admin.get("/api/v1/audit", params={"after": "yesterday a"})
     assert (forged.status_code, "not a place" in forged.json()["detail"]) == (400, True)
-    listed = {one["name"]: one for one in admin.get("/api/v1/keys").json()["rows"]}
+    listed = {row["name"]: row for row in admin.get("/api/v1/keys").json()["rows"]}
     assert listed["Dora"]["revoked"]
     assert listed["Dora"]["collections"] == ["plays"]
 
@@ -607,7 +607,7 @@ def test_an_issuer_that_is_away_is_not_asked_for_each_token(
         for _ in range(3):
             with pytest.raises(Unauthorized):
                 openid.find(token)
-    assert len([one for one in caplog.messages if "can't be fetched" in one]) == 1
+    assert len([message for message in caplog.messages if "can't be fetched" in message]) == 1
 
 
 @contextmanager
@@ -662,7 +662,7 @@ def test_whatever_an_issuer_sends_a_token_is_refused_and_no_more(
         openid = OpenID(Serving(oidc_issuer=url, oidc_audience="fabula"))
         with pytest.raises(Unauthorized):
             openid.find(token)
-    assert len([one for one in caplog.messages if "can't be fetched" in one]) == 1
+    assert len([message for message in caplog.messages if "can't be fetched" in message]) == 1
 
 
 def test_a_token_of_any_depth_is_refused() -> None:
@@ -712,15 +712,15 @@ def test_a_working_folders_file_says_nothing_of_who_is_let_in(tmp_path: Path) ->
 
 @for_each("name", ["alpha,beta", "../x", "", "a/b"])
 def test_a_key_for_what_can_be_no_collection_is_refused(it: Served, name: str) -> None:
-    asked = {"name": "Ada", "collections": [name]}
-    refused = it.client("admin").post("/api/v1/keys", json=asked)
+    request = {"name": "Ada", "collections": [name]}
+    refused = it.client("admin").post("/api/v1/keys", json=request)
     assert refused.status_code == 400, refused.text
     assert "The name of the collection" in refused.json()["detail"]
 
 
 def test_of_a_key_is_told_which_of_its_collections_are_not_there(it: Served) -> None:
     it.state.app.collection("held").ingest_text("Anna lit the lamp.", source="a.txt")
-    asked = {"name": "Ada", "collections": ["held", "hled"]}
-    made = it.client("admin").post("/api/v1/keys", json=asked)
+    request = {"name": "Ada", "collections": ["held", "hled"]}
+    made = it.client("admin").post("/api/v1/keys", json=request)
     assert made.status_code == 201
     assert made.json()["missing"] == ["hled"]

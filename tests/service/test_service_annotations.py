@@ -112,8 +112,8 @@ def test_a_layer_is_imported_built_exported_and_removed(it: Served, path: str) -
     assert (listed["layer"], listed["annotations"]) == ("scheme", 1)
     [row] = reader.get(f"{path}/annotations", params={"layer": "scheme"}).json()["rows"]
     assert TEXT[row["start"] : row["end"]] == row["quote"] == "Brierly laughed"
-    asked = {"question": "irony", "mode": "annotations"}
-    hit = reader.post(f"{BASE}/collections/books/search", json=asked).json()["rows"][0]
+    request = {"question": "irony", "mode": "annotations"}
+    hit = reader.post(f"{BASE}/collections/books/search", json=request).json()["rows"][0]
     assert "Brierly laughed" in hit["text"]
     exported = reader.get(f"{path}/annotations/export", params={"what": ["scheme", "entities"]})
     assert exported.headers["content-type"] == "application/ld+json"

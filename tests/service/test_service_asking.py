@@ -29,13 +29,8 @@ def it(address: Address) -> Iterator[Served]:
             yield it
 
 
-@pytest.fixture(scope="module")
-def client(it: Served) -> httpx2.Client:
-    return it.client()
-
-
 def ids(client: httpx2.Client) -> dict[str, str]:
-    return {one["title"]: one["id"] for one in client.get(f"{SHELF}/documents").json()["rows"]}
+    return {row["title"]: row["id"] for row in client.get(f"{SHELF}/documents").json()["rows"]}
 
 
 def test_collections_are_listed_page_by_page(client: httpx2.Client) -> None:
@@ -65,14 +60,14 @@ def test_documents_are_listed_by_title_and_told_of_with_an_etag(client: httpx2.C
 
 def test_the_whole_text_comes_back_as_it_was_taken_in(client: httpx2.Client) -> None:
     path = f"{SHELF}/documents/{ids(client)['Winter']}/text"
-    told = client.get(path).json()
-    assert told["text"] == WINTER
-    assert told["length"] == len(WINTER)
-    assert [one["title"] for one in told["sections"]] == [
+    body = client.get(path).json()
+    assert body["text"] == WINTER
+    assert body["length"] == len(WINTER)
+    assert [one["title"] for one in body["sections"]] == [
         f"CHAPTER {number}" for number in ("I", "II", "III", "IV", "V")
     ]
-    ends = [0, *(one["end"] for one in told["chunks"])]
-    assert [one["start"] for one in told["chunks"]] == ends[:-1]
+    ends = [0, *(one["end"] for one in body["chunks"])]
+    assert [one["start"] for one in body["chunks"]] == ends[:-1]
     assert ends[-1] == len(WINTER)
     part = client.get(path, params={"start": 100, "end": 250}).json()
     assert part["text"] == WINTER[100:250]
@@ -117,8 +112,8 @@ def test_a_document_is_removed(it: Served, client: httpx2.Client) -> None:
 
 @pytest.mark.journey
 def test_passages_are_found_and_how(client: httpx2.Client) -> None:
-    asked = {"question": "Where did Anna walk?", "k": 3, "mode": "hybrid", "kinds": ["chunk"]}
-    found = client.post(f"{SHELF}/search", json=asked).json()
+    request = {"question": "Where did Anna walk?", "k": 3, "mode": "hybrid", "kinds": ["chunk"]}
+    found = client.post(f"{SHELF}/search", json=request).json()
     assert [one["kind"] for one in found["rows"]] == ["chunk"] * 3
     assert found["path"][0]["step"] == "retrieve"
     assert (found["usage"], found["money"]) == ({}, 0.0)
@@ -162,16 +157,16 @@ def test_what_can_not_be_asked_is_refused_before_anything_streams(client: httpx2
 
 @pytest.mark.journey
 def test_an_answer_streams_in_its_order_and_ends_whole(client: httpx2.Client) -> None:
-    asked = {"question": "What did Elias light?"}
-    answer = client.post(f"{SHELF}/ask", json=asked, headers={"Accept": "text/event-stream"})
+    request = {"question": "What did Elias light?"}
+    answer = client.post(f"{SHELF}/ask", json=request, headers={"Accept": "text/event-stream"})
     assert answer.headers["content-type"].startswith("text/event-stream")
-    told = events(answer)
-    assert [name for name, _ in told[:2]] == ["retrieval", "passages"]
-    assert {name for name, _ in told[2:-1]} == {"token"}
-    name, whole = told[-1]
+    received = events(answer)
+    assert [name for name, _ in received[:2]] == ["retrieval", "passages"]
+    assert {name for name, _ in received[2:-1]} == {"token"}
+    name, whole = received[-1]
     assert name == "answer"
-    assert whole["answer"] == "".join(data["text"] for name, data in told if name == "token")
-    assert whole["context"] == told[1][1]["context"]
+    assert whole["answer"] == "".join(data["text"] for name, data in received if name == "token")
+    assert whole["context"] == received[1][1]["context"]
 
 
 def test_an_answer_without_a_model_costs_nothing(client: httpx2.Client) -> None:
@@ -183,28 +178,31 @@ def test_an_answer_without_a_model_costs_nothing(client: httpx2.Client) -> None:
 
 
 def test_what_can_be_chosen_is_told_and_nothing_secret(it: Served, client: httpx2.Client) -> None:
-    by_name = {one["name"]: one for one in client.get(f"{SHELF}/modes").json()["rows"]}
+    by_name = {row["name"]: row for row in client.get(f"{SHELF}/modes").json()["rows"]}
     assert by_name["naive"]["ready"]
     assert by_name["naive"]["documents"] == 2
     assert not by_name["hippo"]["ready"]
     assert by_name["hippo"]["graph"] == "entities"
     aspects = client.get(f"{SHELF}/aspects").json()["rows"]
-    assert {"plot", "theme"} <= {one["name"] for one in aspects}
+    assert {"plot", "theme"} <= {aspect["name"] for aspect in aspects}
     settings = client.get(f"{BASE}/settings")
-    named = {one["name"]: one["value"] for one in settings.json()["rows"]}
+    named = {row["name"]: row["value"] for row in settings.json()["rows"]}
     assert named["model"] == "offline"
     assert not named.keys() & {"api_key", "neo4j_password"}
+    of_a_reader = it.client("read").get(f"{BASE}/settings").json()["rows"]
+    machine = ("neo4j", "home", "serve.")
+    assert not [row for row in of_a_reader if row["name"].startswith(machine)]
     assert it.state.app.settings.neo4j_password.get_secret_value() not in settings.text
 
 
 def test_eight_at_once_are_answered_each_as_it_is_alone(client: httpx2.Client) -> None:
-    asked = {"question": "What did Elias light?"}
-    alone = client.post(f"{SHELF}/ask", json=asked).json()["answer"]
+    request = {"question": "What did Elias light?"}
+    alone = client.post(f"{SHELF}/ask", json=request).json()["answer"]
     answers: list[str] = []
 
     def ask() -> None:
-        told = client.post(f"{SHELF}/ask", json=asked)
-        answers.append(told.json()["answer"])
+        response = client.post(f"{SHELF}/ask", json=request)
+        answers.append(response.json()["answer"])
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for one in threads:

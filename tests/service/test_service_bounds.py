@@ -94,11 +94,6 @@ def it(app: App) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def client(it: Served) -> httpx2.Client:
-    return it.client()
-
-
-@pytest.fixture(scope="module")
 def document(client: httpx2.Client) -> str:
     [one] = client.get(f"{SHELF}/documents").json()["rows"]
     return str(one["id"])
@@ -369,8 +364,8 @@ def test_a_clients_name_of_a_document_is_no_path_on_the_servers_disk(
     paths.ingest(book)
     assert paths.document(str(link)).source == str(book)
     for name in (str(link), "./story.txt"):
-        asked = {"question": "who", "document": name}
-        told = it.client().post(f"{BASE}/collections/paths/search", json=asked)
+        request = {"question": "who", "document": name}
+        told = it.client().post(f"{BASE}/collections/paths/search", json=request)
         assert told.status_code == 404, "what leads to a file is not looked at"
     for name in ("a\0b", "a\ud800b"):
         with pytest.raises((NotFound, BadValue)):
@@ -453,7 +448,7 @@ def test_a_page_of_a_book_takes_as_many_statements_for_many_citations_as_for_two
     shelf.read(document, "10-15")
     few = len(sent)
     sent.clear()
-    lit = [one.lit for one in shelf.read(document, "10-15, 200-210, 1000-1010").lines]
+    lit = [line.lit for line in shelf.read(document, "10-15, 200-210, 1000-1010").lines]
     assert len(sent) == few
     assert sum(map(len, lit)) == 3
     with pytest.raises(NotFound, match="at most 2,000 are allowed"):
@@ -515,9 +510,9 @@ def test_an_answer_in_cypher_is_bounded_in_bytes(
         return client.post(f"{BASE}/cypher", json={"statement": statement})
 
     lists = put("UNWIND range(1, 1000) AS x RETURN [i IN range(1, 20000) | i] AS l")
-    told = lists.json()
-    assert told["cut_by"] == "bytes"
-    assert 0 < len(told["rows"]) < 1000
+    body = lists.json()
+    assert body["cut_by"] == "bytes"
+    assert 0 < len(body["rows"]) < 1000
     assert 6_000_000 < len(lists.content) < 8_500_000
     one = put("RETURN reduce(s = 'aaaaaaaa', i IN range(1, 20) | s + s) AS s")
     assert one.status_code == 400
@@ -543,10 +538,10 @@ def test_another_sites_link_runs_no_query_by_the_cookie(it: Served) -> None:
             {"tool": "cypher", "query": "library"},
         ):
             for kind in ("", "csv"):
-                asked = {**given, "run": "true", "as": kind}
+                request = {**given, "run": "true", "as": kind}
                 for site, runs in (("same-origin", True), ("cross-site", False)):
                     place = {"Sec-Fetch-Site": site}
-                    page = browser.get("/c/novels/queries", params=asked, headers=place)
+                    page = browser.get("/c/novels/queries", params=request, headers=place)
                     is_run = 'id="found"' in page.text or "csv" in page.headers["content-type"]
                     assert is_run is runs
                     assert ("a link on another site" in page.text) is not runs
@@ -554,18 +549,18 @@ def test_another_sites_link_runs_no_query_by_the_cookie(it: Served) -> None:
 
 def test_modes_that_are_asked_together_are_one_label(client: httpx2.Client) -> None:
     for modes in permutations(["naive", "hybrid", "collapsed"]):
-        asked = {"question": "Who walked?", "mode": ",".join(modes)}
-        assert client.post(f"{SHELF}/search", json=asked).status_code == 200
-    told = client.get("/metrics").text
-    labels = set(re.findall(r'fabula_retrieval\w*_count{mode="([^"]*)"}', told))
+        request = {"question": "Who walked?", "mode": ",".join(modes)}
+        assert client.post(f"{SHELF}/search", json=request).status_code == 200
+    text = client.get("/metrics").text
+    labels = set(re.findall(r'fabula_retrieval\w*_count{mode="([^"]*)"}', text))
     assert "several" in labels
-    assert not [one for one in labels if "," in one]
+    assert not [label for label in labels if "," in label]
 
 
 def test_schemas_have_names_of_their_own(client: httpx2.Client) -> None:
-    told = client.get("/openapi.json")
-    schemas = told.json()["components"]["schemas"]
+    response = client.get("/openapi.json")
+    schemas = response.json()["components"]["schemas"]
     assert {"ShownStep", "StepProgress"} <= schemas.keys()
     assert not [name for name in schemas if "__" in name]
-    for named in set(re.findall(r'"\$ref":\s*"([^"]*)"', told.text)):
+    for named in set(re.findall(r'"\$ref":\s*"([^"]*)"', response.text)):
         assert named.removeprefix("#/components/schemas/") in schemas

@@ -141,8 +141,8 @@ def test_modes_are_asked_side_by_side(client: httpx2.Client, endpoint: Endpoint)
             together.wait()
 
     endpoint.raw = meet
-    asked = {"question": "Who is Clara?", "modes": ["naive", "hybrid"]}
-    compared = client.post(f"{SHELF}/compare", json=asked).json()
+    request = {"question": "Who is Clara?", "modes": ["naive", "hybrid"]}
+    compared = client.post(f"{SHELF}/compare", json=request).json()
     endpoint.raw = lambda *_: None
     assert [each["mode"] for each in compared["answers"]] == ["naive", "hybrid"]
     assert all(each["answer"]["answer"] for each in compared["answers"])
@@ -214,8 +214,8 @@ def test_with_a_collection_go_everybodys_conversations_about_it(
     kept = begin(client)
     path = "/api/v1/collections/diaries/conversations"
     gone = client.post(path, json={}).json()["id"]
-    asked = {"question": "Where did Anna walk?", "conversation": gone}
-    assert client.post("/api/v1/collections/diaries/ask", json=asked).status_code == 200
+    request = {"question": "Where did Anna walk?", "conversation": gone}
+    assert client.post("/api/v1/collections/diaries/ask", json=request).status_code == 200
     remove_collection(it.state.app.collection("diaries")).run()
     assert client.get(f"{path}/{gone}").status_code == 404
     assert client.get(f"{SHELF}/conversations/{kept}").status_code == 200
@@ -233,8 +233,8 @@ def test_what_fails_or_can_not_be_asked_is_no_turn(
     assert ask(client, id, "Who?", body={"document": "nothing"}).status_code == 404
     endpoint.plan = lambda _: "error" if "messages" in endpoint.bodies[-1] else None
     assert ask(client, id, "Who walked to the mill?").status_code == 502
-    told = events(ask(client, id, "Who walked to the mill?", headers=STREAMED))
-    assert told[-1][0] == "error"
+    received = events(ask(client, id, "Who walked to the mill?", headers=STREAMED))
+    assert received[-1][0] == "error"
     assert turns(client, id) == []
 
 
@@ -412,10 +412,10 @@ def holding(it: Served, endpoint: Endpoint, question: str) -> Iterator[None]:
 def test_the_page_says_that_a_finished_answer_is_not_kept_yet(
     it: Served, client: httpx2.Client, endpoint: Endpoint
 ) -> None:
-    asked = {"question": "Where did Anna walk on the page?", "conversation": begin(client)}
-    with holding(it, endpoint, asked["question"]):
-        name, last = events(client.post("/c/novels/ask/stream", json=asked))[-1]
-    assert (name, last["conversation"]) == ("answer", asked["conversation"])
+    request = {"question": "Where did Anna walk on the page?", "conversation": begin(client)}
+    with holding(it, endpoint, request["question"]):
+        name, last = events(client.post("/c/novels/ask/stream", json=request))[-1]
+    assert (name, last["conversation"]) == ("answer", request["conversation"])
     assert "could not be saved" in last["html"]
 
 
@@ -523,7 +523,7 @@ def test_a_key_holds_as_long_as_its_turn_is_being_answered(
 def spent(client: httpx2.Client) -> int:
     """Calls that the caller's key has paid for."""
     items = client.get("/api/v1/usage").json()["rows"]
-    return sum(one["calls"] for one in items)
+    return sum(item["calls"] for item in items)
 
 
 def test_what_is_asked_on_the_way_to_an_answer_that_fails_is_spent(

@@ -181,7 +181,7 @@ def test_a_dump_that_fails_or_is_old_is_seen(
     try:
         clock.now = find_next(clock.now, 4)
         assert it.state.daily_dump.run_if_due(it.state.runner.pause)
-        [error] = [one for one in caplog.records if one.levelno == logging.ERROR]
+        [error] = [record for record in caplog.records if record.levelno == logging.ERROR]
         assert "The daily dump of the graphs failed" in error.message
         wait_for_answer(client, "/admin")
         assert "The last attempt failed" in client.get("/admin").text

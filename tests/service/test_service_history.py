@@ -83,8 +83,8 @@ def test_a_conversation_of_the_library_forgets_what_comes_after_a_place(
     it: Served, prompts: Prompts
 ) -> None:
     talk = it.state.app.collection("novels").chat(**ASKED)
-    told = talk.ask(SECRET).text
-    assert "PROVIS" in told
+    text = talk.ask(SECRET).text
+    assert "PROVIS" in text
     early = talk.ask("Who met the stranger?", until="Part One")
     assert early.until is not None
     prompts.clear()
@@ -160,9 +160,9 @@ def test_an_answer_says_up_to_where_its_reader_had_read(it: Served, client: http
     assert [each["answer"]["place"] for each in compared["answers"]] == [place, place]
     reader = Caller("ada", "Ada", "read", frozenset({"novels"}))
     named = {"collection": "novels", "document": "The Convict", "until": "Part One"}
-    told = called(it, "ask", reader, question="Who met Pip?", **named)
-    assert told["place"] == place
-    assert told["cut"] is False
+    result = called(it, "ask", reader, question="Who met Pip?", **named)
+    assert result["place"] == place
+    assert result["cut"] is False
     found = called(it, "search", reader, question="Who met Pip?", **named)
     assert found["place"] == place
     library = it.state.app.collection("novels").query("Who met Pip?", **ASKED, until="Part One")

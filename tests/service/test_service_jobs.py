@@ -137,14 +137,14 @@ def test_a_document_is_continued_with_files_in_their_order(service: Served) -> N
     begun = client.post(f"{path}/append", files=form)
     assert begun.status_code == 202, begun.text
     assert until(client, begun.json()["id"])["counts"] == {"succeeded": 2}
-    said = {"text": "CHAPTER 4\n\nAnna slept.", "source": "late"}
+    last = {"text": "CHAPTER 4\n\nAnna slept.", "source": "late"}
     assert (
-        until(client, client.post(f"{path}/append", json=said).json()["id"])["state"] == "succeeded"
+        until(client, client.post(f"{path}/append", json=last).json()["id"])["state"] == "succeeded"
     )
     text = client.get(f"{path}/text", headers={"Accept": "text/plain"}).text
     assert text.split("\n\n")[::2] == [f"CHAPTER {number}" for number in range(1, 5)]
     assert (
-        client.post(f"{BASE}/collections/serial/documents/nothing/append", json=said).status_code
+        client.post(f"{BASE}/collections/serial/documents/nothing/append", json=last).status_code
         == 404
     )
 
@@ -152,11 +152,11 @@ def test_a_document_is_continued_with_files_in_their_order(service: Served) -> N
 def test_what_it_would_cost_is_told_before_and_nothing_is_sent_twice(service: Served) -> None:
     client, other = service.client("write"), service.client("write")
     form = [("files", ("winter.txt", WINTER.encode()))]
-    told = client.post(f"{BASE}/collections/planned/documents?dry_run=true", files=form).json()
-    assert [one["status"] for one in told["items"]] == ["added"]
-    assert (told["calls"], told["money"]) == (0, 0.0)
+    body = client.post(f"{BASE}/collections/planned/documents?dry_run=true", files=form).json()
+    assert [one["status"] for one in body["items"]] == ["added"]
+    assert (body["calls"], body["money"]) == (0, 0.0)
     assert books(client, "planned") == {}
-    named = {"uploads": [{"sha256": one["sha256"], "name": one["name"]} for one in told["uploads"]]}
+    named = {"uploads": [{"sha256": one["sha256"], "name": one["name"]} for one in body["uploads"]]}
     # They are whose they are, though their digest is known.
     assert other.post(f"{BASE}/collections/planned/documents", json=named).status_code == 404
     begun = client.post(f"{BASE}/collections/planned/documents", json=named)
@@ -186,7 +186,7 @@ def test_a_job_of_a_collection_that_one_may_not_see_is_not_there(service: Served
         hidden = stranger.request(method, f"{BASE}/jobs/{id}{path}")
         assert hidden.status_code == 404
         assert hidden.json()["detail"] == unknown.json()["detail"].replace("0" * 32, id)
-    assert [one["id"] for one in mine.get(f"{BASE}/jobs").json()["rows"]] == [id]
+    assert [row["id"] for row in mine.get(f"{BASE}/jobs").json()["rows"]] == [id]
     assert stranger.get(f"{BASE}/jobs").json() == {"rows": [], "next": None}
     assert send(stranger, "own", {"winter.txt": WINTER}).status_code == 404
     assert send(service.client("read"), "own", {"winter.txt": WINTER}).status_code == 403
@@ -273,8 +273,8 @@ def test_whoever_watches_sees_the_newest_and_the_end(service: Served) -> None:
     assert versions == sorted(set(versions))
     # Who has had the newest is told that it is over, and nothing twice.
     had = {"Last-Event-ID": str(versions[-1])}
-    told = events(client.get(f"{BASE}/jobs/{id}/events", headers=had))
-    assert [name for name, _ in told] == ["end"]
+    received = events(client.get(f"{BASE}/jobs/{id}/events", headers=had))
+    assert [name for name, _ in received] == ["end"]
     assert 'fabula_jobs{state="running"} 0.0' in service.client("admin").get("/metrics").text
 
 
@@ -357,17 +357,6 @@ def test_the_graphs_of_documents_are_named_in_the_address_the_form_or_the_body(
         client.post(f"{BASE}/jobs/{one.json()['id']}/cancel")
 
 
-def test_one_graph_to_build_is_named(service: Served) -> None:
-    client = service.client("write")
-    until(client, begin(client, "built", {"winter.txt": WINTER}))
-    path = f"{BASE}/collections/built/build"
-    new = client.post(path, json={"graph": "entities"})
-    assert (new.status_code, new.json()["options"]["graph"]) == (202, "entities")
-    for body in ({}, {"graph": ""}, {"graphs": ["entities"]}):
-        assert client.post(path, json=body).status_code == 422
-    until(client, new.json()["id"])
-
-
 def test_a_parameter_that_a_route_does_not_have_is_refused(service: Served) -> None:
     client = service.client("admin")
     until(client, begin(client, "strict", {"winter.txt": WINTER}))
@@ -385,9 +374,9 @@ def test_a_parameter_that_a_route_does_not_have_is_refused(service: Served) -> N
             continue
         for method in operations:
             address = place.replace("{collection}", "strict").replace("{", "").replace("}", "")
-            told = client.request(method, address, params={"utm_source": "x"})
-            assert told.status_code == 422, (method, place, told.text)
-            assert "has no query parameter 'utm_source'" in told.json()["detail"]
+            response = client.request(method, address, params={"utm_source": "x"})
+            assert response.status_code == 422, (method, place, response.text)
+            assert "has no query parameter 'utm_source'" in response.json()["detail"]
     assert client.get(path, params={"limit": 5, "order": "length"}).is_success
     # Links to pages get parameters on the way.
     assert client.get("/c/strict", params={"utm_source": "x"}).status_code == 200
@@ -397,12 +386,12 @@ def test_errors_over_http_name_nothing_of_a_shell(service: Served) -> None:
     client = service.client("admin")
     until(client, begin(client, "shell", {"winter.txt": WINTER}))
     shelf = f"{BASE}/collections/shell"
-    asked = {"question": "Who?"}
+    request = {"question": "Who?"}
     book = client.get(f"{shelf}/documents").json()["rows"][0]["id"]
     answers = [
-        client.post(f"{shelf}/ask", json=asked | {"mode": "hybird"}),
-        client.post(f"{shelf}/ask", json=asked | {"document": "no such"}),
-        client.post(f"{shelf}/ask", json=asked | {"mode": "local"}),
+        client.post(f"{shelf}/ask", json=request | {"mode": "hybird"}),
+        client.post(f"{shelf}/ask", json=request | {"document": "no such"}),
+        client.post(f"{shelf}/ask", json=request | {"mode": "local"}),
         client.post(f"{shelf}/queries/outlien", json={}),
         client.get(f"{shelf}/documents/{book}/plot.svg", params={"drawn": "network"}),
         client.post(

@@ -58,7 +58,7 @@ def test_a_job_that_a_model_is_asked_for_is_counted_cancelled_and_done_again(
                 time.sleep(POLL_SECONDS)
             assert job["state"] == "running"
             assert job["money"] is not None
-            assert any(one["done"] for one in job["items"][0]["steps"].values())
+            assert any(value["done"] for value in job["items"][0]["steps"].values())
             began = time.monotonic()
             assert client.post(f"{BASE}/jobs/{id}/cancel").json()["cancelling"]
             assert time.monotonic() - began < 30, "it waits for no call"
@@ -75,7 +75,7 @@ def test_a_job_that_a_model_is_asked_for_is_counted_cancelled_and_done_again(
             assert client.post(f"{BASE}/jobs/{id}/retry").status_code == 202
             done = until(client, id)
             assert done["state"] == "succeeded", done
-            paid = [one for one in endpoint.bodies if "messages" in one]
+            paid = [body for body in endpoint.bodies if "messages" in body]
             assert len({str(one) for one in paid}) == len(paid), "a call was paid twice"
             counted = sum(
                 one["calls"] for step, one in done["usage"].items() if step != "embeddings"
@@ -98,7 +98,7 @@ def test_a_job_that_a_model_is_asked_for_is_counted_cancelled_and_done_again(
             endpoint.delay = SLOW
             go.set()
             ends = [until(admin, one) for one in (runs, waits)]
-            assert [one["counts"] for one in ends] == [{"cancelled": 1}] * 2
+            assert [end["counts"] for end in ends] == [{"cancelled": 1}] * 2
             assert "is revoked" in ends[1]["problem"]
             assert books(admin, "revoked") == {}
 

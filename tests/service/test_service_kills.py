@@ -24,8 +24,8 @@ from fabula.store import Store
 from fabula.store.integrity import check
 from jobs_over_http import BASE, begin, until
 from killed_service import AT_ONCE, PATIENCE, Killed, endpoint, killed
-from kills import story
 from quoted import CAROL, quote_many
+from stories import winter_story
 
 __all__ = ["endpoint", "killed"]
 
@@ -113,7 +113,7 @@ def survive(killed: Killed, store: Store, endpoint: Endpoint, seed: int, kills: 
             # Accepted, and then at once or later the end.
             if number % 3 == 0:
                 name = f"{seed} {number}"
-                jobs.append(begin(client, "killed", {f"{name}.txt": f"{story(name)}"}))
+                jobs.append(begin(client, "killed", {f"{name}.txt": f"{winter_story(name)}"}))
             time.sleep(draw.choice((0.0, draw.uniform(0.0, LATEST))))
     with killed.up() as client:
         goes_on(client, jobs, seed)
@@ -129,7 +129,7 @@ def survive(killed: Killed, store: Store, endpoint: Endpoint, seed: int, kills: 
     # What was on its way at a kill had been answered, but never arrived.
     assert repeated <= AT_ONCE * kills, f"seed {seed}: {repeated} calls were paid twice"
     # The ledger has all that ever arrived, and nothing that did not.
-    billed = sum(one["calls"] for one in rows)
+    billed = sum(row["calls"] for row in rows)
     unbilled = endpoint.paid_calls - billed
     assert 0 <= unbilled <= AT_ONCE * kills, f"seed {seed}: {unbilled} calls are in no ledger"
 

@@ -68,7 +68,7 @@ def test_tools_say_whether_they_change_anything(it: Served) -> None:
     hints = {name: found[name].annotations.destructive_hint for name in writing}
     assert (hints["add_note"], hints["edit_note"], hints["remove_note"]) == (False, True, True)
     assert not {"make_key", "list_keys", "revoke_key", "audit"} & found.keys()
-    assert all(one.description and one.output_schema for one in found.values())
+    assert all(value.description and value.output_schema for value in found.values())
 
 
 @pytest.mark.journey
@@ -83,8 +83,8 @@ def test_an_assistant_finds_reads_and_follows_what_it_found(it: Served, book: st
     )
     if first["kind"] == "chunk":
         assert text["text"] == first["text"]
-    asked: dict[str, Any] = {"question": "Where did Anna walk?", "kinds": ["chunk"]}
-    chunk = called(it, "search", collection="mine", **asked)["rows"][0]
+    request: dict[str, Any] = {"question": "Where did Anna walk?", "kinds": ["chunk"]}
+    chunk = called(it, "search", collection="mine", **request)["rows"][0]
     above = called(it, "neighbours", collection="mine", passage=chunk["id"], direction="up")
     assert {one["kind"] for one in above["rows"]} == {"summary"}
     it.state.app.collection("mine").build("episodes")
@@ -159,20 +159,20 @@ def test_a_text_that_is_added_is_a_job_that_ends_well(it: Served) -> None:
 def test_a_text_from_nowhere_or_without_a_word_is_none(it: Served) -> None:
     writer = Caller("bob", "Bob", "write", frozenset({"mine"}))
     assert "no text" in called(it, "add_text", writer, text=" ", source="a", collection="mine")
-    told = called(it, "add_text", writer, text="A word.", source=" ", collection="mine")
-    assert "by which its document is known" in told
+    result = called(it, "add_text", writer, text="A word.", source=" ", collection="mine")
+    assert "by which its document is known" in result
 
 
 def test_what_an_assistant_asks_are_questions_of_its_key(it: Served) -> None:
     reader = Caller("cy", "Cy", "read", frozenset({"mine"}))
-    asked = {"question": "Where did Anna walk?", "collection": "mine"}
+    request = {"question": "Where did Anna walk?", "collection": "mine"}
     with ExitStack() as stack:
         for _ in range(it.state.serving.asks_at_once):
             stack.enter_context(it.state.question_limit.hold(reader.id))
         for tool in ("ask", "search"):
-            assert "questions of one key at once" in called(it, tool, reader, **asked)
+            assert "questions of one key at once" in called(it, tool, reader, **request)
         assert called(it, "list_collections", reader)["total"] == 1
-    assert called(it, "ask", reader, **asked)["answer"]
+    assert called(it, "ask", reader, **request)["answer"]
     assert "at least 1 character" in called(it, "ask", reader, question="", collection="mine")
 
 
@@ -182,21 +182,21 @@ def test_a_tool_takes_the_other_options_of_a_question_too(it: Served) -> None:
     assert len(hits) > 3
     assert called(it, "ask", **question, fill=False)["answer"]
     assert "greater than or equal to 1" in called(it, "ask", **question, k=0)
-    told = called(it, "search", **question, conversation="new")
-    assert "search has no argument 'conversation'." in told
+    result = called(it, "search", **question, conversation="new")
+    assert "search has no argument 'conversation'." in result
     # A misspelled `until` would tell all of the book.
-    told = called(it, "search", **question, untill="CHAPTER I")
-    assert "search has no argument 'untill'. Did you mean until?" in told
+    result = called(it, "search", **question, untill="CHAPTER I")
+    assert "search has no argument 'untill'. Did you mean until?" in result
 
 
 def test_null_and_nothing_are_the_default_of_an_argument(it: Served) -> None:
     nothing = dict.fromkeys(("document", "until", "aspects", "kinds", "levels", "k", "rerank"))
     plain = called(it, "search", collection="mine", question="Who is Anna?")
-    asked: dict[str, Any] = {"collection": "mine", "question": "Who is Anna?"}
-    found = called(it, "search", **asked, **nothing, mode="")
+    request: dict[str, Any] = {"collection": "mine", "question": "Who is Anna?"}
+    found = called(it, "search", **request, **nothing, mode="")
     assert found["rows"] == plain["rows"]
     # A refusal is in words of ours, with no address of another site.
-    refused = called(it, "search", **asked, k="many")
+    refused = called(it, "search", **request, k="many")
     assert refused.startswith("search can't be called like this. 'k': ")
     assert "http" not in refused
 

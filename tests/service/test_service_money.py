@@ -14,9 +14,8 @@ from fabula.library import App
 from fabula.server import Address
 from fabula.store import Store
 from jobs_over_http import BASE, begin, until
-from kills import story
 from served import Served, served, server_of
-from stories import WINTER
+from stories import WINTER, winter_story
 
 pytestmark = pytest.mark.long
 
@@ -64,7 +63,7 @@ def begin_many(it: Served, endpoint: Endpoint, count: int) -> None:
         begun = [
             client.post(
                 f"{BASE}/collections/money/documents{query}",
-                files=[("files", (f"{name}.txt", story(name).encode()))],
+                files=[("files", (f"{name}.txt", winter_story(name).encode()))],
             ).json()["id"]
             for name in names
         ]
@@ -115,7 +114,7 @@ def test_a_spent_quota_says_how_much_of_what_and_when_it_renews(
     question = {"question": "Who walked to the harbour?"}
     refused = client.post(f"{BASE}/collections/money/ask", json=question, headers=headers)
     assert refused.status_code == 402
-    told = refused.json()["detail"]
-    assert "the key 'Ann' has spent " in told
-    assert " of the 300 tokens that it may spend a day" in told
-    assert "renews at midnight UTC" in told
+    body = refused.json()["detail"]
+    assert "the key 'Ann' has spent " in body
+    assert " of the 300 tokens that it may spend a day" in body
+    assert "renews at midnight UTC" in body

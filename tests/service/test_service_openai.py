@@ -108,7 +108,7 @@ def test_a_stream_brings_the_same_and_its_citations_with_the_last_words(
         stream_options={"include_usage": True},
     )
     chunks = list(stream)
-    deltas = [one.choices[0].delta for one in chunks if one.choices]
+    deltas = [chunk.choices[0].delta for chunk in chunks if chunk.choices]
     text = "".join(delta.content or "" for delta in deltas)
     assert len([delta for delta in deltas if delta.content]) > 2, "in pieces"
     noted = [one for delta in deltas for one in getattr(delta, "annotations", None) or []]
@@ -117,7 +117,7 @@ def test_a_stream_brings_the_same_and_its_citations_with_the_last_words(
     assert re.fullmatch(r"\[\d+.*\]", text[first["start_index"] : first["end_index"]])
     assert chunks[-1].usage
     assert chunks[-1].usage.completion_tokens > 0
-    assert [one.choices[0].finish_reason for one in chunks if one.choices][-1] == "stop"
+    assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices][-1] == "stop"
 
 
 def test_a_question_leans_on_those_before_it(client: openai.OpenAI, endpoint: Endpoint) -> None:
@@ -131,7 +131,7 @@ def test_a_question_leans_on_those_before_it(client: openai.OpenAI, endpoint: En
             {"role": "user", "content": "And then?"},
         ],
     )
-    sent = [one for one in endpoint.bodies[before:] if "messages" in one]
+    sent = [body for body in endpoint.bodies[before:] if "messages" in body]
     assert len(sent) == 2, "one call words it as it stands alone, one answers"
     assert QUESTION in str(sent[0])
 

@@ -39,11 +39,6 @@ def it(address: Address) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def client(it: Served) -> httpx2.Client:
-    return it.client()
-
-
-@pytest.fixture(scope="module")
 def novels(it: Served) -> Collection:
     return it.state.app.collection("novels")
 
@@ -216,8 +211,8 @@ def test_the_api_has_pages_and_lines(client: httpx2.Client, novels: Collection) 
     later = client.get(f"{BASE}/documents/{id}/text", params={"section": "l. 350"}).json()
     assert [each["label"] for each in later["pages"]] == ["114"]
     assert [each["label"] for each in later["lines"]][:2] == ["350", "351"]
-    asked = {"question": SHIPS, "mode": "hybrid", "document": id}
-    found = client.post(f"{BASE}/ask", json=asked).json()
+    request = {"question": SHIPS, "mode": "hybrid", "document": id}
+    found = client.post(f"{BASE}/ask", json=request).json()
     assert found["quotes"][0]["pages"] == "114"
     assert found["hits"][0]["pages"]
 
@@ -230,8 +225,8 @@ def test_the_page_goes_to_a_printed_page_and_names_it(
     assert "The 346th" in page.partition('id="lit"')[2].partition("</mark>")[0]
     assert "p. 114, ll. 346-351" in page
     id = novels.document("The Ships").id
-    asked = {"q": SHIPS, "mode": "hybrid", "document": id, "plain": "true"}
-    assert re.search(r"· pp?\. 11[34]", client.get("/c/novels/ask", params=asked).text)
+    request = {"q": SHIPS, "mode": "hybrid", "document": id, "plain": "true"}
+    assert re.search(r"· pp?\. 11[34]", client.get("/c/novels/ask", params=request).text)
 
 
 def test_a_bibliography_has_year_and_edition(novels: Collection) -> None:

@@ -149,9 +149,9 @@ def test_the_api_gives_them_whole_and_with_the_end_of_a_stream(library: Library)
         json={"question": QUESTION, "quotations": "strict"},
         headers={"Accept": "text/event-stream"},
     )
-    told = events(streamed)
-    shown = "".join(data["text"] for name, data in told if name == "token")
-    assert statuses(told[-1][1]["quotations"])[2] == (FALSE, "not found")
+    received = events(streamed)
+    shown = "".join(data["text"] for name, data in received if name == "token")
+    assert statuses(received[-1][1]["quotations"])[2] == (FALSE, "not found")
     assert f"“{FALSE}”" not in shown
     assert f"“{PRINTED}”" in shown
 

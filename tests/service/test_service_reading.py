@@ -34,11 +34,6 @@ def it(address: Address) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def client(it: Served) -> httpx2.Client:
-    return it.client()
-
-
-@pytest.fixture(scope="module")
 def winter(client: httpx2.Client) -> str:
     [one] = client.get(f"{SHELF}/documents").json()["rows"]
     return f"{SHELF}/documents/{one['id']}"
@@ -48,14 +43,14 @@ def winter(client: httpx2.Client) -> str:
 def test_an_outline_has_every_summary_once_below_one_that_rests_on_it(
     client: httpx2.Client, winter: str
 ) -> None:
-    told = client.get(f"{winter}/outline", params={"members": True}).json()
+    body = client.get(f"{winter}/outline", params={"members": True}).json()
     layers = client.get(winter).json()["layers"]
-    counts = [one["passages"] for one in layers if one["kind"] == "summary"]
-    assert told["total"] == len(told["rows"]) == sum(counts)
-    levels = [one["level"] for one in told["rows"]]
+    counts = [layer["passages"] for layer in layers if layer["kind"] == "summary"]
+    assert body["total"] == len(body["rows"]) == sum(counts)
+    levels = [one["level"] for one in body["rows"]]
     assert levels == sorted(levels, reverse=True)
-    by_id = {one["id"]: one for one in told["rows"]}
-    below = [one for one in told["rows"] if one["above"]]
+    by_id = {one["id"]: one for one in body["rows"]}
+    below = [one for one in body["rows"] if one["above"]]
     assert below
     for one in below:
         above = by_id[one["above"]]
@@ -64,7 +59,7 @@ def test_an_outline_has_every_summary_once_below_one_that_rests_on_it(
     high = client.get(f"{winter}/outline", params={"level": levels[0]}).json()["rows"]
     assert {one["level"] for one in high} == {levels[0]}
     assert {(*one["members"],) for one in high} == {()}
-    name = told["rows"][0]["aspect"]
+    name = body["rows"][0]["aspect"]
     plot = client.get(f"{winter}/outline", params={"aspect": name}).json()["rows"]
     assert {one["aspect"] for one in plot} == {name}
 
@@ -100,20 +95,20 @@ def test_a_recap_tells_nothing_after_the_place(
 
 def test_a_passage_is_told_with_what_is_around_it(client: httpx2.Client, winter: str) -> None:
     def near(id: str, direction: str) -> list[dict[str, Any]]:
-        asked = {"direction": direction}
-        rows = client.get(f"{SHELF}/passages/{id}/neighbours", params=asked).json()["rows"]
+        request = {"direction": direction}
+        rows = client.get(f"{SHELF}/passages/{id}/neighbours", params=request).json()["rows"]
         return list(rows)
 
     summaries = client.get(f"{winter}/outline", params={"members": True}).json()["rows"]
     node = summaries[0]
     path = f"{SHELF}/passages/{node['id']}"
-    told = client.get(path).json()
-    assert (told["passage"]["kind"], told["passage"]["text"]) == ("summary", node["text"])
-    assert {one["start"] for one in told["sources"]} >= {node["start"]}
+    body = client.get(path).json()
+    assert (body["passage"]["kind"], body["passage"]["text"]) == ("summary", node["text"])
+    assert {one["start"] for one in body["sources"]} >= {node["start"]}
     weights = {one["id"]: one["weight"] for one in near(node["id"], "down")}
     assert weights == {one["id"]: one["weight"] for one in node["members"]}
     assert node["id"] in {one["id"] for one in near(node["members"][0]["id"], "up")}
-    chunk = told["sources"][1]
+    chunk = body["sources"][1]
     beside = near(chunk["id"], "beside")
     assert {one["end"] for one in beside} & {chunk["start"]}
     assert {one["start"] for one in beside} & {chunk["end"]}

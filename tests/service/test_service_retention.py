@@ -39,8 +39,8 @@ def fill(client: httpx2.Client, name: str) -> tuple[str, str]:
     job = sent.headers["location"]
     assert until(client, sent.json()["id"])["state"] == "succeeded"
     conversation = client.post(f"{SHELF}/conversations", json={"title": name}).json()["id"]
-    asked = {"question": "Where did Anna walk?", "conversation": conversation}
-    assert client.post(f"{SHELF}/ask", json=asked).status_code == 200
+    request = {"question": "Where did Anna walk?", "conversation": conversation}
+    assert client.post(f"{SHELF}/ask", json=request).status_code == 200
     return job, f"{SHELF}/conversations/{conversation}"
 
 

@@ -65,21 +65,21 @@ def test_each_step_of_a_model_that_reads_is_an_event(client: httpx2.Client, mode
     model.prompts.clear()
     headers = {"Accept": "text/event-stream"}
     question = {"question": QUESTION, "mode": "agent"}
-    told = events(client.post(ASK, json=question, headers=headers))
-    names = [name for name, _ in told]
+    received = events(client.post(ASK, json=question, headers=headers))
+    names = [name for name, _ in received]
     assert names[:2] == ["retrieval", "passages"]
     assert names[2:6] == ["step"] * 4
     assert set(names[6:-1]) == {"token"}
     assert names[-1] == "answer"
-    steps = [data["step"] for name, data in told if name == "step"]
+    steps = [data["step"] for name, data in received if name == "step"]
     assert steps == ["round", "search_words", "round", "passages"]
-    found = [data for name, data in told if name == "step"][1]
+    found = [data for name, data in received if name == "step"][1]
     assert "mirror" in found["note"]
-    answer = told[-1][1]
+    answer = received[-1][1]
     assert [step["step"] for step in answer["path"]][-4:] == steps
     assert answer["cited"]
     assert not answer["cut"]
-    assert all(data["text"] for name, data in told if name == "token")
+    assert all(data["text"] for name, data in received if name == "token")
 
 
 def test_the_page_shows_each_step_as_it_is_done_and_as_the_answer_lists_it(
@@ -87,13 +87,13 @@ def test_the_page_shows_each_step_as_it_is_done_and_as_the_answer_lists_it(
 ) -> None:
     model.prompts.clear()
     question = {"question": QUESTION, "mode": "agent"}
-    told = events(client.post("/c/novels/ask/stream", json=question))
-    steps = [data for name, data in told if name == "step"]
+    received = events(client.post("/c/novels/ask/stream", json=question))
+    steps = [data for name, data in received if name == "step"]
     assert steps[1]["doing"] == "Reading on: search_words …"
     assert len(steps) == 4
     for step in steps:
         assert step["html"].strip().startswith("<li>")
-        assert step["html"].strip() in told[-1][1]["html"]
+        assert step["html"].strip() in received[-1][1]["html"]
 
 
 def test_the_options_of_the_mode_are_those_of_a_question(

@@ -61,8 +61,8 @@ def test_a_models_failure_is_told_at_the_end_of_a_stream(
     assert answer["usage"]["answer"]["calls"] == 1
     assert answer["money"] > 0
     endpoint.plan = lambda _: "error"
-    asked = {"question": "Where did Anna go?"}
-    failed = client.post(f"{SHELF}/ask", json=asked)
+    request = {"question": "Where did Anna go?"}
+    failed = client.post(f"{SHELF}/ask", json=request)
     assert failed.status_code == 502
     # Where the model is, and what it answered, is for the operator.
     assert "did not answer" in failed.json()["detail"]
@@ -70,11 +70,13 @@ def test_a_models_failure_is_told_at_the_end_of_a_stream(
     assert endpoint.url in caplog.text
     # What embeds the question must answer.
     endpoint.plan = lambda number: "cut" if "messages" in endpoint.bodies[-1] else None
-    told = events(client.post(f"{SHELF}/ask", json=asked, headers={"Accept": "text/event-stream"}))
-    name, problem = told[-1]
+    received = events(
+        client.post(f"{SHELF}/ask", json=request, headers={"Accept": "text/event-stream"})
+    )
+    name, problem = received[-1]
     assert name == "error"
     assert problem["status"] == 502
-    assert endpoint.url not in str(told)
+    assert endpoint.url not in str(received)
 
 
 class Broken:
@@ -162,9 +164,9 @@ def test_a_reader_that_leaves_closes_the_models_call(
     it, endpoint = online
     client = it.client()
     endpoint.raw = think if is_silent else begin_to_answer
-    asked = {"question": "Where did Boris walk?"} | more
+    request = {"question": "Where did Boris walk?"} | more
     headers = {"Accept": "text/event-stream"}
-    with client.stream("POST", path, json=asked, headers=headers) as answer:
+    with client.stream("POST", path, json=request, headers=headers) as answer:
         lines = answer.iter_lines()  # held, as a stream that nobody holds is closed
         assert any(line == f"event: {event}" for line in lines)
         began = time.monotonic()
@@ -199,7 +201,7 @@ def test_an_assistant_that_cancels_or_leaves_closes_the_call_too(
     online: tuple[Served, Endpoint],
 ) -> None:
     it, endpoint = online
-    asked = {"question": "Where did Boris walk?", "collection": "novels"}
+    request = {"question": "Where did Boris walk?", "collection": "novels"}
     headers = {"Authorization": f"Bearer {it.key()}"}
 
     @asynccontextmanager
@@ -212,7 +214,7 @@ def test_an_assistant_that_cancels_or_leaves_closes_the_call_too(
     async def cancel(reached: AbstractAsyncContextManager[Client], must_leave: bool) -> None:
         async with reached as client:
             async with anyio.create_task_group() as calls:
-                calls.start_soon(client.call_tool, "ask", asked)
+                calls.start_soon(client.call_tool, "ask", request)
                 with anyio.fail_after(PATIENCE):
                     while not is_asked(endpoint):
                         await anyio.sleep(0.005)

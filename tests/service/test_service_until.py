@@ -28,11 +28,6 @@ def it(address: Address) -> Iterator[Served]:
             yield it
 
 
-@pytest.fixture(scope="module")
-def client(it: Served) -> httpx2.Client:
-    return it.client()
-
-
 def shown(reply: Any) -> str:
     return json.dumps(reply, ensure_ascii=False).replace(ASKED["question"], "")
 

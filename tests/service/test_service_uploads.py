@@ -198,11 +198,11 @@ def test_the_files_of_a_form_are_written_out_together(
         f"{BASE}/collections/many/documents?dry_run=true", files=many
     )
     assert estimated.status_code == 200, estimated.text
-    uploads = [one["sha256"] for one in estimated.json()["uploads"]]
+    uploads = [upload["sha256"] for upload in estimated.json()["uploads"]]
     assert len(uploads) == 60
-    assert all(service.state.uploads.path(one).is_file() for one in uploads)
+    assert all(service.state.uploads.path(upload).is_file() for upload in uploads)
     assert not [*arriving.iterdir()]
-    folders = {one[:2] for one in uploads}
+    folders = {upload[:2] for upload in uploads}
     assert len(waited) == 60 + len(folders) < 120
 
 
@@ -295,7 +295,7 @@ def test_hostile_names_are_labels_and_no_paths(service: Served) -> None:
         )
         assert told.status_code in (200, 400, 409), told.text
         if told.status_code == 200:
-            assert all(one["source"].startswith("uploads/") for one in told.json()["items"])
+            assert all(item["source"].startswith("uploads/") for item in told.json()["items"])
     after = {one for one in folder.parent.rglob("*") if folder not in one.parents}
     assert after == before
     for one in folder.rglob("*"):

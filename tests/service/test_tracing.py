@@ -129,7 +129,7 @@ def test_over_http_a_question_and_a_job_are_a_trace_each(
         told = {"text": f"Once more. {WINTER}", "source": "again.txt"}
         job = client.post(f"{base}/documents", json=told).json()["id"]
         until(client, job)
-        [worked] = [one for one in spans.get_finished_spans() if one.name == "job ingest"]
+        [worked] = [span for span in spans.get_finished_spans() if span.name == "job ingest"]
         assert (worked.attributes or {})[tracing.JOB] == job
         asked = [one for one in in_trace(spans, worked.context.trace_id) if one.startswith("chat")]
         assert asked

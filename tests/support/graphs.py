@@ -180,17 +180,17 @@ def small_communities(cast: Part, chunks: Sequence[str], seed: int = 40_000) -> 
         names = " and ".join(sorted(member.properties["name"] for member in members))
         own = {"name": names, "title": names, "text": names, "size": len(members)}
         own |= {"chunks": len(there), "weight": 1.0}
-        said = {"name": names, "title": f"Report of {names}", "text": f"{names} meet."}
-        said |= {"summary": f"{names} meet.", "why": "", "said": "x"}
+        written = {"name": names, "title": f"Report of {names}", "text": f"{names} meet."}
+        written |= {"summary": f"{names} meet.", "why": "", "said": "x"}
         found = {"summary": "They meet.", "explanation": "Often.", "chunks": there[:1]}
-        said |= {"findings": json.dumps([found])}
+        written |= {"findings": json.dumps([found])}
         report = f"{one} report"
         made += [
             Node(one, "Community", {**place, **own}, tuple(there)),
             Node(
                 report,
                 "Report",
-                {**place, **said, "importance": 5.0 - number},
+                {**place, **written, "importance": 5.0 - number},
                 tuple(there[:1]),
                 vector(seed + number),
             ),

@@ -64,6 +64,21 @@ The stranger came to London, and his name was Provis. "I am your benefactor," sa
 that Provis was the father of Estella. Provis had sent the money, so Pip was ashamed. Herbert Pocket
 hid Provis at the Temple. "Compeyson will find me," said Provis.
 """
+HALES = """CHAPTER I
+
+"You are late," said Anna Hale to Captain Reed. "The mill is shut."
+
+"I am late," said Captain Reed, and he looked at Anna Hale.
+
+CHAPTER II
+
+"Good day," said Elias Stone to Anna Hale. Then Anna Hale went away.
+
+The storm came in the night. Nobody slept, and the boats broke. "So it goes," said Captain Reed.
+"""
+HOUSE = ("Anna", "Berta", "Clara", "Dora")
+MILL = ("Ulrich", "Victor", "Walter", "Xaver")
+"""Two groups of four, as communities."""
 
 
 def harbour_story(word: str, chapters: int = 3) -> str:
@@ -73,3 +88,18 @@ def harbour_story(word: str, chapters: int = 3) -> str:
         f"Boris rang the bell of the {word} mill {number} times. A lamp burned until the morning."
         for number in range(1, chapters + 1)
     )
+
+
+def winter_story(word: str) -> str:
+    """Five chapters; another `word` changes every second one of them."""
+    names = ("Anna", "Boris", "Clara", "Dmitri", "Elena", "Fyodor")
+    places = ("harbour", "mill", "church", "forest", "market", "bridge")
+    chapters = []
+    for number, title in enumerate(("I", "II", "III", "IV", "V")):
+        sentences = [
+            f"{name} went to the {place} on day {day} of the "
+            f"{word if number % 2 else 'long'} winter, in chapter {title}, and told nobody why."
+            for day, (name, place) in enumerate(zip(names * 4, places * 4, strict=True))
+        ]
+        chapters.append(f"CHAPTER {title}\n\n{' '.join(sentences)}")
+    return "\n\n".join(chapters)

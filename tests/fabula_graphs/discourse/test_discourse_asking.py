@@ -40,7 +40,7 @@ def terms(
             for (slot, value), own in rows.items()
         ],
         [
-            (slot, normal(value, "en"), entity, names, [f"c{one}" for one in rows[slot, value]])
+            (slot, normal(value, "en"), entity, names, [f"c{row}" for row in rows[slot, value]])
             for (slot, value), (entity, names) in entities.items()
         ],
     )

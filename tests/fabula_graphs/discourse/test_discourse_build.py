@@ -140,7 +140,7 @@ def test_every_prompt_lists_the_leaves_of_the_set_and_nothing_else(name: str) ->
     says = script()
     built(made_chunks(*STORY), says, senses=name)
     [prompt] = asked(says, "links")
-    leaves = [one.path for one in read_senses(name).leaves]
+    leaves = [leaf.path for leaf in read_senses(name).leaves]
     listed = prompt.user.partition("<senses>")[2].partition("</senses>")[0]
     assert re.findall(r"(?m)^- ([^:]+): ", listed) == leaves
     assert prompt.schema is not None
@@ -386,7 +386,7 @@ def test_other_senses_ask_about_pairs_alone() -> None:
     first = built(chunks, script({"Anna": [event(who="Anna")]}, {"Boris": link(0)}))
     says = script(links={"sang": link(0, sense="Expansion.Conjunction")})
     knobs = [Options(), Options(senses="pdtb2")]
-    was, now = ({**BARE, "settings": GRAPH.settings(one, False)} for one in knobs)
+    was, now = ({**BARE, "settings": GRAPH.settings(knob, False)} for knob in knobs)
     assert was != now
     assert is_reusable(was, now), "what is known is handed on"
     made = built(chunks, says, known_from(first, chunks), senses="pdtb2")
@@ -479,7 +479,7 @@ def test_demonstrations_are_those_of_the_set_or_none() -> None:
         assert "Example" not in prompt.system
         assert 'in this form: {"' in prompt.system
     settings = [GRAPH.settings(Options(demonstrations=name), False) for name in prompts]
-    assert len({str(one) for one in settings}) == 3
+    assert len({str(setting) for setting in settings}) == 3
 
 
 @for_each("name", ["narrative", "history"])

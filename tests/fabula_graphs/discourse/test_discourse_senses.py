@@ -29,8 +29,8 @@ def test_pdtb_2_has_4_classes_and_30_leaves_spelt_as_in_olia() -> None:
     senses = read_senses("pdtb2")
     assert at_depth(senses, 1) == ["TEMPORAL", "CONTIGENCY", "COMPARISON", "EXPANSION"]
     assert len(senses.leaves) == 30
-    three = {one.path for one in read_senses("pdtb3").leaves}
-    assert {one.pdtb3 for one in senses.leaves} <= three
+    three = {leaf.path for leaf in read_senses("pdtb3").leaves}
+    assert {leaf.pdtb3 for leaf in senses.leaves} <= three
 
 
 @for_each(("name", "senses"), SETS)
@@ -135,7 +135,7 @@ def test_a_set_of_ones_own_is_read(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text('[[senses]]\nname = "Echo"\nabout = "one says again what the other said"')
     senses = read_senses(str(file))
-    assert [one.path for one in senses.leaves] == ["Echo"]
+    assert [leaf.path for leaf in senses.leaves] == ["Echo"]
     assert (senses.equivalent("Contingency.Cause"), senses.nearest_leaf("Contingency.Cause")) == (
         "",
         "Echo",

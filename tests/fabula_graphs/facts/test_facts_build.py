@@ -70,10 +70,10 @@ def test_facts_are_of_entities_and_rest_on_what_states_them() -> None:
     made = facts_of(Model())
     assert texts(made) == ALL
     parent = one(made, "Bob Cratchit is a parent of Tiny Tim")
-    told = parent.properties
-    assert (told["predicate"], told["count"]) == ("parent_of", 1)
-    assert (told["subject_type"], told["object_type"]) == ("person", "person")
-    assert told["proof"] == "Tiny Tim is the son of Bob Cratchit."
+    properties = parent.properties
+    assert (properties["predicate"], properties["count"]) == ("parent_of", 1)
+    assert (properties["subject_type"], properties["object_type"]) == ("person", "person")
+    assert properties["proof"] == "Tiny Tim is the son of Bob Cratchit."
     assert parent.sources == (STORY[2].id,)
     assert parent.embedding is not None
     cast = {node.id: node.properties["name"] for node in cast_of().nodes if node.label == "Entity"}
@@ -286,7 +286,7 @@ def test_an_edit_asks_the_window_that_changed() -> None:
 def test_a_new_entity_asks_only_the_window_that_has_its_name() -> None:
     first = facts_of(Model())
     cast = cast_of()
-    scrooge = next(one for one in cast.nodes if one.properties.get("name") == "Scrooge")
+    scrooge = next(node for node in cast.nodes if node.properties.get("name") == "Scrooge")
 
     def more(name: str) -> Part:
         told = {**scrooge.properties, "name": name, "names": [name], "counts": [1]}

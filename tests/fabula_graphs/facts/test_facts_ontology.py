@@ -88,7 +88,7 @@ def checked(
 
 
 def told(found: Checked) -> list[tuple[str, str, str]]:
-    return sorted((one.subject.name, one.predicate, one.object.name) for one in found.facts)
+    return sorted((fact.subject.name, fact.predicate, fact.object.name) for fact in found.facts)
 
 
 # Checking
@@ -126,7 +126,7 @@ def test_a_symmetric_fact_is_one_with_the_smaller_end_first(ontology: Ontology) 
     for order in (pair, pair[::-1]):
         found = checked(ontology, *order)
         assert told(found) == [("Ann", "sibling_of", "Zoe")]
-        assert {one.chunk for one in found.facts[0].statements} == {"c", "e"}
+        assert {statement.chunk for statement in found.facts[0].statements} == {"c", "e"}
 
 
 def test_one_of_several_types_is_enough(ontology: Ontology) -> None:
@@ -173,7 +173,7 @@ def test_two_of_one_name_are_told_apart_by_what_was_chosen(ontology: Ontology) -
         choices=("2", None, None),
     )
     found = checked(ontology, statement, other, cast=cast)
-    assert sorted(one.subject.entity for one in found.facts) == ["1", "2"]
+    assert sorted(fact.subject.entity for fact in found.facts) == ["1", "2"]
 
 
 # Files
@@ -188,7 +188,7 @@ def test_the_narrative_ontology_is_as_it_is_said_to_be() -> None:
     assert narrative.check(["person"], "employs", ["person"]) == "serves"
     assert narrative.check(["animal"], "lives_in", ["settlement"]) == "lives_in"
     assert narrative.check(["place"], "lives_in", ["person"]) == ""
-    aliases = [alias for one in narrative.relations.values() for alias in one.aliases]
+    aliases = [alias for value in narrative.relations.values() for alias in value.aliases]
     assert len(aliases) == len(set(aliases))
 
 

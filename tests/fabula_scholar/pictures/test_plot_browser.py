@@ -9,17 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from chromium import browser, drawn, open_file
+from chromium import drawn, open_file
 from fabula_scholar.pictures.trees.page import to_tree_page
 from plotted import HOSTILE, QUESTION, found, known, long, picture
 
 pytestmark = [pytest.mark.long, pytest.mark.waits]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as chromium:
-        yield chromium
 
 
 @pytest.fixture

@@ -377,8 +377,8 @@ def test_what_two_say_to_each_other_is_a_layer_of_the_network() -> None:
         quotation("who", 3, "Anna", ""),
         quotation("why", 2, "Boris", "Clara", doubtful=True),
     ]
-    ends = [("SPOKEN_BY", one.properties["speaker"]) for one in quotations]
-    to = [("SPOKEN_TO", one.properties["addressee"]) for one in quotations]
+    ends = [("SPOKEN_BY", quotation.properties["speaker"]) for quotation in quotations]
+    to = [("SPOKEN_TO", quotation.properties["addressee"]) for quotation in quotations]
     edges = [
         Edge(type, one.id, name.lower())
         for one, pair in zip(quotations, zip(ends, to, strict=True), strict=True)

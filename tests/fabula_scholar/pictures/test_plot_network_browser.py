@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from chromium import browser, open_file
+from chromium import open_file
 from fabula_scholar.pictures.network.figures import NetworkPicture
 from fabula_scholar.pictures.network.page import to_network_page
 from fabula_scholar.pictures.network.spread import spread
@@ -26,12 +26,6 @@ MEETING = """all => {
   const out = boxes.filter(one => one.left < 0 || one.right > innerWidth).length;
   return [boxes.length, meet, out];
 }"""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as chromium:
-        yield chromium
 
 
 def html(of: NetworkPicture) -> str:

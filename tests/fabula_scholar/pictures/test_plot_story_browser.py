@@ -8,17 +8,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from chromium import browser, open_file
+from chromium import open_file
 from fabula_scholar.pictures.story.page import to_story_page
 from plotted import HOSTILE, story
 
 pytestmark = pytest.mark.waits
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as chromium:
-        yield chromium
 
 
 @pytest.fixture

@@ -31,19 +31,7 @@ from fabula.store.annotations import read_layers
 from fabula.text.anchoring import TextQuote, quote_at
 from fabula.text.document import Document
 from offline import offline_settings
-
-STORY = """CHAPTER I
-
-"You are late," said Anna Hale to Captain Reed. "The mill is shut."
-
-"I am late," said Captain Reed, and he looked at Anna Hale.
-
-CHAPTER II
-
-"Good day," said Elias Stone to Anna Hale. Then Anna Hale went away.
-
-The storm came in the night. Nobody slept, and the boats broke. "So it goes," said Captain Reed.
-"""
+from stories import HALES as STORY
 
 
 @pytest.fixture(scope="module")

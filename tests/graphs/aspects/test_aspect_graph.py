@@ -61,7 +61,7 @@ def test_what_someone_took_the_edges_of_is_read_nevertheless() -> None:
     nodes = make_nodes(graph.chunks, graph.summaries, graph.details)
     again = read_stored(Known(graph.chunks, nodes))
     assert {one.id: one.members for one in again.summaries} == {
-        one.id: () for one in graph.summaries
+        summary.id: () for summary in graph.summaries
     }
     assert not again.details, "a detail is of a chunk"
 
@@ -128,7 +128,7 @@ def test_what_is_known_of_an_unchanged_text_is_used_again_whole(text: BuildText)
     built, models = build(text, SmallModels()), SmallModels()
     again = build(text, models, as_known(text, built))
     assert {one.id: one for one in again.nodes} == {one.id: one for one in built.nodes}
-    ties, same = ({(one.start, one.end): one for one in made.edges} for made in (built, again))
+    ties, same = ({(edge.start, edge.end): edge for edge in made.edges} for made in (built, again))
     assert ties == same
     usage = models.meter.usage()
     assert {step for step, one in usage.items() if one.saved} == {"aspects", "summaries", "details"}
@@ -208,7 +208,7 @@ def test_a_dry_run_expects_summaries_and_details_as_long_as_they_were(text: Buil
 @pytest.mark.parametrize("knobs", [{}, {"aspects_with_summaries": False}, {"details_per_call": 1}])
 def test_no_stand_in_is_refused_by_who_reads_it(text: BuildText, knobs: dict[str, Any]) -> None:
     usage = spent(text, **knobs)
-    assert sum(one.faults for one in usage.values()) == 0
+    assert sum(value.faults for value in usage.values()) == 0
     calls = usage["details"].calls
     assert calls == (len(text.chunks) if "details_per_call" in knobs else -(-len(text.chunks) // 4))
 

@@ -6,16 +6,59 @@ import importlib.util
 import logging
 import threading
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
 from cases import for_each
-from clusters import AWKWARD, assert_sound, members, topics
 from fabula.errors import SettingsError
-from fabula.graphs.aspects.cluster import Cluster, cluster
+from fabula.graphs.aspects.cluster import Cluster, ClusterOptions, cluster
+from fabula.text.document import Vectors
 from knobs import KNOBS
+
+
+def topics(rows: int, topics: int, columns: int = 64, noise: float = 0.5, seed: int = 0) -> Vectors:
+    """Vectors around `topics` directions, in turn."""
+    random = np.random.default_rng(seed)
+    centres = random.standard_normal((topics, columns))
+    vectors = centres[np.arange(rows) % topics] + noise * random.standard_normal((rows, columns))
+    return vectors.astype(np.float32)
+
+
+def members(clusters: list[Cluster]) -> list[int]:
+    return [row for cluster in clusters for row in cluster.members]
+
+
+def assert_sound(clusters: list[Cluster], tokens: list[int], knobs: ClusterOptions = KNOBS) -> None:
+    """What holds of any clustering of any vectors."""
+    assert set(members(clusters)) == set(range(len(tokens)))
+    assert clusters == sorted(clusters, key=lambda one: one.members)
+    assert len({cluster.members for cluster in clusters}) == len(clusters)
+    for one in clusters:
+        assert list(one.members) == sorted(set(one.members))
+        assert len(one.weights) == len(one.members)
+        assert all(0 < weight <= 1 + 1e-9 for weight in one.weights)
+        assert len(one.members) == 1 or sum(tokens[row] for row in one.members) <= knobs.tokens
+
+
+AWKWARD: dict[str, np.ndarray[Any, Any]] = {
+    "zeros": np.zeros((40, 16)),
+    "not a number": np.full((40, 16), np.nan),
+    "infinite": np.full((40, 16), np.inf),
+    "huge": np.full((40, 16), 3e38) * np.eye(40, 16),
+    "tiny": topics(40, 3) * 1e-30,
+    "partly not a number": np.where(np.arange(40)[:, None] % 5, topics(40, 3), np.nan),
+    "equal": np.ones((50, 16)),
+    "two, many times": np.repeat(np.eye(2, 16), 30, axis=0),
+    "one column": np.linspace(-1, 1, 40)[:, None],
+    "on a line": np.outer(np.linspace(1, 2, 40), np.ones(16)) + np.eye(1, 16),
+    "equal but ten": np.concatenate([np.ones((200, 16)), topics(10, 10, 16)]),
+    "more rows than a block": topics(1300, 40, 24),
+    "equal, more than a block": np.ones((1001, 8)),
+    "wide": topics(30, 4, 700),
+}
+
 
 # The search over counts takes seconds for more rows, and divides blocks in no other way.
 SEARCHED = [name for name, vectors in AWKWARD.items() if len(vectors) <= 1000]
@@ -169,6 +212,57 @@ def test_clustering_prints_and_logs_nothing(
         cluster(topics(100, 10), [100] * 100, KNOBS)
     assert caplog.records == []
     assert capsys.readouterr() == ("", "")
+
+
+# Clusters in two passes, of full covariance
+
+RAPTOR = ClusterOptions(
+    size=8,
+    tokens=3500,
+    count="bic",
+    reduction="pca",
+    dimensions=10,
+    membership=0.1,
+    variance_floor=1.0,
+    seed=0,
+    passes="two",
+    mixture="full",
+)
+
+
+@for_each("name", [name for name, rows in AWKWARD.items() if len(rows) <= 50])
+def test_two_passes_give_each_row_a_cluster_within_the_cap(name: str) -> None:
+    vectors = AWKWARD[name].astype("float32")
+    tokens = [190] * len(vectors)
+    clusters = cluster(vectors, tokens, RAPTOR)
+    assert_sound(clusters, tokens, RAPTOR)
+    assert cluster(vectors, tokens, RAPTOR) == clusters
+
+
+def test_two_passes_find_topics_within_topics() -> None:
+    # Three far topics, each of two near ones of six rows.
+    far = topics(36, 3, noise=0.02)
+    near = topics(36, 6, noise=0.02, seed=1)
+    clusters = cluster(far + 0.4 * near, [190] * 36, replace(RAPTOR, dimensions=3))
+    topic_of = [row % 6 for row in range(36)]
+    for each in clusters:
+        assert len({topic_of[row] % 3 for row in each.members}) == 1, "one far topic"
+    assert sum(len({topic_of[row] for row in each.members}) == 1 for each in clusters) >= 6
+
+
+def test_a_passage_may_be_in_several_clusters_without_a_limit_of_room() -> None:
+    between = topics(40, 2, columns=6, noise=0.9)
+    clusters: list[Cluster] = cluster(between, [60] * 40, replace(RAPTOR, dimensions=3))
+    assert_sound(clusters, [60] * 40, RAPTOR)
+    for each in clusters:
+        assert all(weight > 0.1 or len(each.members) == 1 for weight in each.weights)
+
+
+def test_many_rows_need_no_square_matrix() -> None:
+    options = replace(KNOBS, passes="two")
+    rows = topics(1200, 40, 24)
+    clusters = cluster(rows, [190] * 1200, options)
+    assert_sound(clusters, [190] * 1200, options)
 
 
 # UMAP is compiled for 20 seconds in each process that uses it.

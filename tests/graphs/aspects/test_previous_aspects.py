@@ -116,7 +116,7 @@ def repaired(
 
 
 def test_what_did_not_change_keeps_its_clusters(nodes: list[Chunk]) -> None:
-    assert repaired(nodes) == [one.keys() for one in PREVIOUS]
+    assert repaired(nodes) == [previous.keys() for previous in PREVIOUS]
 
 
 def test_a_changed_chunk_joins_the_cluster_that_it_fits(nodes: list[Chunk]) -> None:
@@ -134,13 +134,13 @@ def test_a_chunk_joins_one_cluster_alone(nodes: list[Chunk]) -> None:
 
 
 def test_an_emptied_cluster_goes(nodes: list[Chunk]) -> None:
-    assert repaired(nodes[8:]) == [one.keys() for one in PREVIOUS[1:]]
+    assert repaired(nodes[8:]) == [previous.keys() for previous in PREVIOUS[1:]]
 
 
 def test_a_cluster_that_is_too_long_is_divided_alone(nodes: list[Chunk]) -> None:
     more = [replace(chunk(32 + n, 3, "new"), tokens=100) for n in range(10)]
     groups = repaired([*nodes, *more])
-    assert groups[:3] == [one.keys() for one in PREVIOUS[:3]]
+    assert groups[:3] == [previous.keys() for previous in PREVIOUS[:3]]
     assert len(groups) > 4
     assert set().union(*groups) == {node.id for node in [*nodes, *more]}
 
@@ -156,7 +156,7 @@ def test_clusters_are_made_again_once_a_tenth_has_changed() -> None:
     graph = replace(small_earlier(chunks=40), changed=1)
 
     def changed(count: int) -> int:
-        new = [replace(one, id=f"new {one.id}") for one in graph.chunks[:count]]
+        new = [replace(chunk, id=f"new {chunk.id}") for chunk in graph.chunks[:count]]
         return PreviousAspects(graph, [*new, *graph.chunks[count:]]).changed
 
     assert [changed(count) for count in (0, 1, 3, 4)] == [1, 2, 4, 0]
@@ -184,7 +184,7 @@ def test_later_text_has_clusters_of_its_own_and_those_before_stay() -> None:
     assert previous.changed == graph.changed
     now = members(previous.groups("", 1, chunks, KNOBS, divide))
     assert now[: len(before)] == before
-    assert set().union(*now[len(before) :]) == {one.id for one in chunks[40:]}
+    assert set().union(*now[len(before) :]) == {chunk.id for chunk in chunks[40:]}
 
 
 def test_a_little_later_text_joins_a_cluster_and_few_new_summaries_wait() -> None:
@@ -192,7 +192,7 @@ def test_a_little_later_text_joins_a_cluster_and_few_new_summaries_wait() -> Non
     chunks = grown(graph, 3)
     previous = PreviousAspects(graph, chunks)
     now = members(previous.groups("", 1, chunks, KNOBS, divide))
-    assert set().union(*now) == {one.id for one in chunks}
+    assert set().union(*now) == {chunk.id for chunk in chunks}
     [*known] = [one for one in graph.summaries if (one.aspect, one.level) == ("plot", 1)]
     late = replace(known[-1], id="late", start=chunks[-1].start, end=chunks[-1].end)
     waiting = members(previous.groups("plot", 2, [*known, late], KNOBS, refuse))
@@ -223,7 +223,7 @@ def test_details_that_were_missing_are_asked_for_again() -> None:
     graph = small_earlier()
     [*kept, bare] = graph.chunks
     lost = MissingReply("details", "why", make_members(NodeGroup((bare,), (1.0,))), level=0)
-    details = tuple(one for one in graph.details if one.chunk != bare.id)
+    details = tuple(detail for detail in graph.details if detail.chunk != bare.id)
     previous = PreviousAspects(replace(graph, details=details, missing=(lost,)), graph.chunks)
     assert all(previous.has_details(chunk) for chunk in kept)
     assert not previous.has_details(bare)
@@ -234,7 +234,7 @@ def test_a_cluster_without_its_summary_stays_one(level: int) -> None:
     graph = small_earlier()
     [lost, *_] = [one for one in graph.summaries if (one.aspect, one.level) == ("plot", level)]
     # Of the cluster's two aspects the other goes, too: nothing else tells of it.
-    rest = tuple(one for one in graph.summaries if one.members != lost.members)
+    rest = tuple(summary for summary in graph.summaries if summary.members != lost.members)
     gap = MissingReply("summaries", "why", lost.members, "plot", level)
     previous = PreviousAspects(replace(graph, summaries=rest, missing=(gap,)), graph.chunks)
     below: Sequence[TreeNode] = graph.chunks
@@ -249,8 +249,8 @@ def test_a_cluster_without_its_summary_stays_one(level: int) -> None:
 
 def test_a_cluster_without_its_aspects_stays_one_and_is_asked_for_them() -> None:
     graph = small_earlier()
-    [lost, *_] = [one for one in graph.summaries if one.level == 1]
-    rest = tuple(one for one in graph.summaries if one.members != lost.members)
+    [lost, *_] = [summary for summary in graph.summaries if summary.level == 1]
+    rest = tuple(summary for summary in graph.summaries if summary.members != lost.members)
     gap = MissingReply("aspects", "why", lost.members)
     previous = PreviousAspects(replace(graph, summaries=rest, missing=(gap,)), graph.chunks)
     groups = previous.groups("", 1, graph.chunks, KNOBS, refuse)

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 
 import pytest
 
-from cases import for_each
-from clusters import AWKWARD, assert_sound, topics
 from fabula.config.model_factory import ModelFactory
 from fabula.config.recipes import make_build_recipe
 from fabula.config.settings import Settings, presets
 from fabula.errors import SettingsError
 from fabula.graph.method import BuildText, Known
 from fabula.graphs.aspects import GRAPH
-from fabula.graphs.aspects.cluster import Cluster, ClusterOptions, cluster
-from knobs import KNOBS
 from small_models import SmallModels, build
 from small_models import read as read_story
 from stories import WINTER
@@ -101,54 +96,3 @@ def test_with_umap_it_builds_the_whole_graph(text: BuildText) -> None:
     assert built.facts["rounds"] >= 1
     assert {node.label for node in built.nodes} == {"Summary", "Detail"}
     assert build(text, SmallModels(), **options) == built
-
-
-# Clusters in two passes, of full covariance
-
-RAPTOR = ClusterOptions(
-    size=8,
-    tokens=3500,
-    count="bic",
-    reduction="pca",
-    dimensions=10,
-    membership=0.1,
-    variance_floor=1.0,
-    seed=0,
-    passes="two",
-    mixture="full",
-)
-
-
-@for_each("name", [name for name, rows in AWKWARD.items() if len(rows) <= 50])
-def test_two_passes_give_each_row_a_cluster_within_the_cap(name: str) -> None:
-    vectors = AWKWARD[name].astype("float32")
-    tokens = [190] * len(vectors)
-    clusters = cluster(vectors, tokens, RAPTOR)
-    assert_sound(clusters, tokens, RAPTOR)
-    assert cluster(vectors, tokens, RAPTOR) == clusters
-
-
-def test_two_passes_find_topics_within_topics() -> None:
-    # Three far topics, each of two near ones of six rows.
-    far = topics(36, 3, noise=0.02)
-    near = topics(36, 6, noise=0.02, seed=1)
-    clusters = cluster(far + 0.4 * near, [190] * 36, replace(RAPTOR, dimensions=3))
-    topic_of = [row % 6 for row in range(36)]
-    for each in clusters:
-        assert len({topic_of[row] % 3 for row in each.members}) == 1, "one far topic"
-    assert sum(len({topic_of[row] for row in each.members}) == 1 for each in clusters) >= 6
-
-
-def test_a_passage_may_be_in_several_clusters_without_a_limit_of_room() -> None:
-    between = topics(40, 2, columns=6, noise=0.9)
-    clusters: list[Cluster] = cluster(between, [60] * 40, replace(RAPTOR, dimensions=3))
-    assert_sound(clusters, [60] * 40, RAPTOR)
-    for each in clusters:
-        assert all(weight > 0.1 or len(each.members) == 1 for weight in each.weights)
-
-
-def test_many_rows_need_no_square_matrix() -> None:
-    options = replace(KNOBS, passes="two")
-    rows = topics(1200, 40, 24)
-    clusters = cluster(rows, [190] * 1200, options)
-    assert_sound(clusters, [190] * 1200, options)

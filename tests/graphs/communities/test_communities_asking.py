@@ -223,7 +223,7 @@ def test_batches_are_the_same_whatever_the_order_they_come_in_and_within_their_l
     assert all(len(some) <= 7 for some in batches)
     assert len(batches) == 5
     told = [one.id for some in batches for one in some]
-    assert sorted(told) == [one.id for one in reports]
+    assert sorted(told) == [report.id for report in reports]
     assert told != sorted(told), "neighbours are not read together"
 
 

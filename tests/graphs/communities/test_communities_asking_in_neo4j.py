@@ -75,17 +75,8 @@ def _reached(address: Address, patch: pytest.MonkeyPatch) -> None:
     patch.setenv("FABULA_CACHE", "false")
 
 
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    """A chat model, beside the static embeddings of the books."""
-    with Endpoint() as endpoint:
-        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
-        monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "wordllama-256")
-        yield endpoint
-
-
 def notes(steps: list[TraceStep]) -> list[str]:
-    return [note for one in steps for note in (f"{one.name}: {one.note}", *notes(one.steps))]
+    return [note for step in steps for note in (f"{step.name}: {step.note}", *notes(step.steps))]
 
 
 def texts(answer: Answer, fabula: Fabula) -> dict[int, str]:

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from breaks import Undone
-from communities import HOUSE, MILL
 from database import cypher
 from endpoint import Endpoint
 from fabula import Fabula, Outcome
@@ -22,6 +21,7 @@ from fabula.graph.trace import Trace as Steps
 from fabula.operations.documents import drop_graph, remove_document
 from fabula.store import Store
 from fabula.store.integrity import check
+from stories import HOUSE, MILL
 
 CLAIMS = {"communities.claims": True}
 BREAKS = {
@@ -224,9 +224,9 @@ def test_members_that_went_with_a_replaced_document_come_back_by_a_plain_build(
         assert "changed" not in notes(fabula)
         fabula.build("entities", rebuild=True)
         assert "documents changed since they were made" in notes(fabula)
-        [cure] = {one.cure for one in fabula.check().violations}
+        [cure] = {violation.cure for violation in fabula.check().violations}
         assert cure.startswith("run `fabula renew")
-        assert [one.stale for one in fabula.collection_graphs()] == [("documents",)]
+        assert [graph.stale for graph in fabula.collection_graphs()] == [("documents",)]
         assert fabula.build("collection_communities")[0].status == "replaced"
         assert fabula.check().violations == ()
         assert "changed" not in notes(fabula)

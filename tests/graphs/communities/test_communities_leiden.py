@@ -61,14 +61,14 @@ def test_weights_are_summed_by_pair_and_none_is_below_zero() -> None:
 def test_levels_divide_each_other_into_connected_parts(seed: int) -> None:
     weights = sum_weights(drawn(seed))
     communities = found(weights, most=5)
-    top = [who for one in communities if one.level == 0 for who in one.members]
+    top = [who for community in communities if community.level == 0 for who in community.members]
     assert sorted(top) == sorted({who for pair in weights for who in pair})
-    assert {one.level for one in communities} >= {0, 1}
+    assert {community.level for community in communities} >= {0, 1}
     for parent in communities:
-        children = [one for one in communities if one.parent == parent.id]
-        members = sorted(who for one in children for who in one.members)
+        children = [community for community in communities if community.parent == parent.id]
+        members = sorted(who for child in children for who in child.members)
         assert not children or members == sorted(parent.members)
-        assert all(one.level == parent.level + 1 for one in children)
+        assert all(child.level == parent.level + 1 for child in children)
         assert len(children) != 1
     for one in communities:
         assert connected(one.members, weights)

@@ -134,7 +134,7 @@ def test_the_biggest_part_gives_way_to_its_report_first() -> None:
     )
     children = [group(small, 1, big + small), group(big, 1, big + small)]
     reports = {big: written("The big", "a-b"), small: written("The small", "r-s")}
-    assert sum(tokens.count(one.text) for one in told.members.values()) > 11_500
+    assert sum(tokens.count(value.text) for value in told.members.values()) > 11_500
     whole = ContextRenderer(told, 8000).render(group(big + small), children, reports)
     assert [line.partition("] ")[2][:9] for line in lines(whole)] == [
         "The big: ",
@@ -229,7 +229,7 @@ def test_a_finding_that_rests_on_nothing_is_left_out_and_counted() -> None:
     ]
     records = read_report(reply(findings=findings), 3, LIMIT)
     [report] = records.records
-    assert [one.refs for one in report.findings] == [(2,)]
+    assert [finding.refs for finding in report.findings] == [(2,)]
     assert records.dropped == {"unknown": 4, "unfounded": 2, "malformed": 2}
 
 

@@ -89,15 +89,6 @@ def _reached(address: Address, patch: pytest.MonkeyPatch) -> None:
     patch.setenv("FABULA_CHUNK_TOKENS", "24")
 
 
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    """A chat model, beside the static embeddings of the books."""
-    with Endpoint() as endpoint:
-        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
-        monkeypatch.setenv("FABULA_EMBEDDING_MODEL", "wordllama-256")
-        yield endpoint
-
-
 def names(steps: list[TraceStep]) -> list[str]:
     return [name for step in steps for name in (step.name, *names(step.steps))]
 
