@@ -763,7 +763,7 @@ class _BlockBuilder:
         text = "".join(self._text[frame.start :])
         if frame.role == "first":
             if initial := _DROPPED.fullmatch(one_line(without_marks(text))):
-                of_consonant = _goes_on if frame.label else _CAPITALS.match
+                of_consonant: Callable[[str], object] = _goes_on if frame.label else _CAPITALS.match
                 self._goes_on = _NO_WORD.match if initial["vowel"] else of_consonant
             return
         if frame.role == "quotation":
