@@ -1,9 +1,9 @@
 """Run the cases from public bug reports as a user would, with the program, and say which are right.
 
-`python scripts/try_cases.py FOLDER [NUMBER...]`: FOLDER has a folder for each case, whose name
-begins with its number, and `endpoint.py`, a small endpoint with one fault. Every file goes into a
-collection of its own by `fabula ingest`, and what is in the graph is read by `fabula cypher`. The
-exit code is the number of cases that are not right.
+`python scripts/try_cases.py [FOLDER] [NUMBER...]`: FOLDER, `../shared/cases` if none is given, has
+a folder for each case, whose name begins with its number, and `endpoint.py`, a small endpoint with
+one fault. Every file goes into a collection of its own by `fabula ingest`, and what is in the graph
+is read by `fabula cypher`. The exit code is the number of cases that are not right.
 """
 
 from __future__ import annotations
@@ -28,18 +28,17 @@ from urllib.request import Request, urlopen
 from zipfile import ZipFile
 
 _FABULA = Path(sys.executable).with_name("fabula")
+_CASES = Path(__file__).parents[2] / "shared/cases"
 _SECONDS = 600
 """How long a command may take."""
 _START_SECONDS = 10.0
 """How long the endpoint may take to start."""
 _SERVICE_SECONDS = 120.0
 """The same of the service, which starts Neo4j first."""
-_DOCUMENTS = (
-    "MATCH (d:Document {collection: $collection}) RETURN d.title AS title, d.author AS author"
-)
-_CHUNKS = (
-    "MATCH (c:Chunk {collection: $collection}) "
-    "RETURN c.text AS text, c.section AS section ORDER BY c.document, c.start"
+_CONTENTS = (
+    "MATCH (n {collection: $collection}) WHERE n:Document OR n:Chunk "
+    "RETURN CASE WHEN n:Document THEN n {.title, .author} END AS document, "
+    "CASE WHEN n:Chunk THEN n {.text, .section} END AS chunk ORDER BY n.document, n.start"
 )
 _SUMMARIES = (
     "MATCH (n {collection: $collection}) WHERE n.text IS NOT NULL AND NOT n:Chunk "
@@ -105,8 +104,9 @@ class User:
         name = collection or self.collection()
         done = self.run("ingest", self.folder / file, "--collection", name, **environment)
         book = Book(done.returncode, done.stdout + done.stderr)
-        book.documents = self.rows(_DOCUMENTS, name)
-        book.chunks = self.rows(_CHUNKS, name)
+        rows = self.rows(_CONTENTS, name)
+        book.documents = [row["document"] for row in rows if row["document"]]
+        book.chunks = [row["chunk"] for row in rows if row["chunk"]]
         return book
 
     def rows(self, statement: str, collection: str) -> list[dict[str, Any]]:
@@ -951,4 +951,6 @@ def main(folder: Path, numbers: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))
+    arguments = sys.argv[1:]
+    named = arguments and not arguments[0].isdigit()
+    sys.exit(main(Path(arguments.pop(0)) if named else _CASES, arguments))

@@ -21,6 +21,8 @@ EDITIONS = Path(__file__).parent.parent / "data/editions"
             "1861",
             "Silas Marner: the Weaver of Raveloe: By George Eliot",
         ),
+        ("first1kgreek-tlg0527.tlg040", "Abdias", "Septuaginta", "1905", "ΟΒΔΕΙΟΥ"),
+        ("dta-soldatenbrief-1", "[SB-Nr. 1: ", "Nikolaus Binn", "1745-06-19", "SB-Nr. 1: Nikolaus"),
         (
             "poldracor-marcowy-kawaler",
             "Marcowy kawaler",
@@ -54,3 +56,20 @@ def test_the_text_creation_partnerships_letters_and_line_ends() -> None:
     assert "againe" in read.text
     assert "tempestuous" in read.text
     assert [each.label for each in read.locators][:3] == ["1", "2", "3"]
+
+
+def test_what_the_folger_library_puts_around_a_play_is_counted(tmp_path: Path) -> None:
+    around = "".join(
+        f'<div type="{kind}"><p>It is hard.</p></div>'
+        for kind in ("FromTheDirector", "TextualIntroduction", "synopsis")
+    )
+    play = '<div1 type="act" n="1"><head>ACT 1</head><sp><speaker>EGEON</speaker><ab>Proceed'
+    play += ".</ab></sp></div1>"
+    signs = '<interpGrp type="line"><interp>all or part of a line</interp></interpGrp>'
+    file = tmp_path / "err.xml"
+    file.write_text(
+        f"<TEI><text><front>{around}</front><body>{play}</body><back>{signs}</back></text></TEI>"
+    )
+    read = load(file, "default", 10**7)
+    assert read.text == "ACT 1\n\nEGEON\nProceed."
+    assert read.left_out == {"front matter": 3 * len("Itishard.")}

@@ -110,7 +110,7 @@ def test_the_title_and_the_author_are_read_in_the_headers_of_the_nineties(
         "know: lawyers.\n\n*END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*"
     )
     book = strip_library_text(f"{headline}\n\n\n{small_print}\n\n\n{PROSE}\n\n{PROSE}")
-    assert (book.title, book.author) == (title, author)
+    assert (book.metadata.get("title", ""), book.metadata.get("author", "")) == (title, author)
     assert "series" not in book.text
 
 
@@ -119,7 +119,7 @@ def test_the_end_of_a_title_is_no_author_in_the_headers_of_the_nineties() -> Non
     marker = "*END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*"
     small_print = f"***START**THE SMALL PRINT!**FOR PUBLIC DOMAIN ETEXTS**START***\n\n{marker}"
     book = strip_library_text(f"{header}\n\n\n{small_print}\n\n\n{PROSE}\n\n{PROSE}")
-    assert (book.title, book.author) == ("", "")
+    assert (book.metadata.get("title", ""), book.metadata.get("author", "")) == ("", "")
 
 
 def test_what_a_publisher_offers_behind_the_end_is_left_out_and_an_afterword_is_not() -> None:

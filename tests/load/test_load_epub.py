@@ -17,6 +17,7 @@ from fabula.load import find, find_in_zip, load, open_in_zip
 from fabula.load.blocks import Draft
 from fabula.load.document import document
 from fabula.load.epub import read
+from fabula.load.locators import page_mark
 
 LIMIT = 1_000_000
 BODY = "<p>Then he went up to the old house, and nobody there knew who he was.</p>" * 6
@@ -551,10 +552,16 @@ def test_series_and_subjects_are_metadata_and_the_text_decides_between_languages
 
 
 def test_a_sentence_over_two_files_is_one_paragraph() -> None:
-    pages = ("The miller kept a lan-", "tern by", "the weir all night.</p><p>12", "the end")
+    number = '</p><p class="pagenum">11'
+    pages = (
+        "The miller kept a lan-",
+        f"tern by{number}",
+        "the weir all night.</p><p>12",
+        "the end",
+    )
     draft = opened(epub({f"{n}.xhtml": f"<p>{text}</p>" for n, text in enumerate(pages)}))
     assert [block.text for block in draft.blocks] == [
-        "The miller kept a lantern by the weir all night.",
+        f"The miller kept a lantern by {page_mark('11')}the weir all night.",
         "12",
         "the end",
     ]

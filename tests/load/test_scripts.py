@@ -274,7 +274,7 @@ def test_testimony_is_cited_by_page_and_line(tmp_path: Path) -> None:
     start = document.text.index("MEG EXAMPLE\nMeg did")
     assert name_labels("page", labels.range([(start, start + 5)])) == "T. 46:1"
     assert "DEPOSITION" not in document.text
-    assert {"line numbers", "page numbers"} == set(document.left_out)
+    assert {"line numbers", "page numbers", "speakers' labels"} == set(document.left_out)
 
 
 def test_who_asks_and_answers_is_named_as_the_pages_say(tmp_path: Path) -> None:
@@ -287,7 +287,10 @@ def test_who_asks_and_answers_is_named_as_the_pages_say(tmp_path: Path) -> None:
     )
     lines = [line for part in parts for line in (*part, *spoken)]
     text = "".join(f"{line:2}   {said}\n" for line, said in enumerate(lines, 1))
-    said = [speech.split("\n")[0] for speech in speeches(read(text, "doe.txt", tmp_path))]
+    document = read(text, "doe.txt", tmp_path)
+    # 2 questions, 3 answers, and 2 labels in each of the last three parts.
+    assert document.left_out["speakers' labels"] == len("Q.") * 2 + 3 * len("A.THEWITNESS:")
+    said = [speech.split("\n")[0] for speech in speeches(document)]
     assert said[:8] == [
         *("Q.", "A.", "THE WITNESS:"),
         *("MR. ROE:", "MS. POE"),

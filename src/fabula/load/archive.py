@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 
 from fabula.errors import LoadError
 from fabula.load.files import printable
-from fabula.load.xml_tree import defines_entities, parse, parse_strictly
+from fabula.load.xml_tree import parse, parse_strictly
 
 _MAX_RATIO = 50
 """A book may unpack to this many times its size, and to `_MIN_LIMIT_BYTES` more. The pages of real
@@ -100,12 +100,6 @@ class Archive:
         """Raise LoadError if all files together would unpack to too much."""
         if sum(self.sizes.values()) > self._budget:
             raise self._too_much()
-
-    def refuse_entities(self) -> None:
-        """Raise LoadError if XML in it defines entities; for zips that a library reads itself."""
-        for name in self.sizes:
-            if name.endswith((".xml", ".rels")) and defines_entities(self.read(name)):
-                raise self.broken(f"{name} defines XML entities")
 
     def tree(self, name: str) -> Element:
         """Return a file parsed as XML. Raises LoadError if it is broken or defines entities."""

@@ -26,26 +26,11 @@ _FILLERS = frozenset(
 )
 """Words between a keyword and its number, as in 'CHAPTER THE FIRST', 'Chapitre n° 3' and 'Sura ya
 kwanza'; folded."""
-_LAST = frozenset(
-    (
-        "last",
-        "ostatni",
-        "ostatnia",
-        "letzter",
-        "letztes",
-        "letzte",
-        "dernier",
-        "derniere",
-        "ultimo",
-        "ultima",
-        "последняя",
-        "остання",
-        "الاخير",
-        "الاخيرة",
-        "最終",
-        "最终",
-    )
+_LAST_NAMES = (
+    "last ostatni ostatnia letzter letztes letzte dernier derniere ultimo ultima последняя"
+    " остання الاخير الاخيرة 最終 最终"
 )
+_LAST = frozenset(_LAST_NAMES.split())
 _ARTICLES = frozenset(
     ("the", "das", "der", "die", "de", "het", "le", "la", "el", "il", "o", "a", "det", "den")
 )

@@ -98,7 +98,6 @@ def _read(data: bytes, source: str, limit: int, depth: int) -> Draft:
         )
     archive = Archive(io.BytesIO(data), source, limit, "DOCX")
     archive.check()
-    archive.refuse_entities()
     package = _Package(archive, limit, depth)
     walk = package.walk()
     blocks = join_stanzas(remove_library_text(walk.blocks, package.left_out))

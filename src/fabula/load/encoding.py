@@ -168,6 +168,13 @@ def decode_text(data: bytes, source: str) -> DecodedText:
         LoadError: It is not text; the message names `source`.
     """
     decoded = _decode(data, source)
+    declared = "" if data.isascii() else _declared_encoding(data)
+    if declared and not decoded.encoding.startswith(declared):
+        warning = (
+            f"The declared encoding, {_iconv(declared)}, does not fit: the file was read as "
+            f"{_iconv(decoded.encoding)}."
+        )
+        decoded = replace(decoded, warnings=(*decoded.warnings, warning))
     count = decoded.text.count("\ufffd")
     if decoded.encoding.startswith("utf-8"):
         count -= data.count("\ufffd".encode())

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from fabula.errors import LoadError
-from fabula.load import chapters, gutenberg, html
+from fabula.load import chapters, html
 from fabula.load.archive import Archive, EntryError
 from fabula.load.blocks import Block, Draft
 from fabula.load.clean import fold_heading, one_line
@@ -26,7 +26,7 @@ from fabula.load.headings import confirm
 from fabula.load.hyphens import Hyphens
 from fabula.load.left_out import count_characters
 from fabula.load.libraries import PageRules, find_rules
-from fabula.load.library_pages import books_warning
+from fabula.load.library_pages import books_warning, split_title
 from fabula.load.locators import page_mark, without_marks
 from fabula.load.markup import attribute, elements, local_name
 from fabula.load.paratext import is_within_sentence, split_library_text
@@ -106,7 +106,7 @@ class _Book:
         self._refuse_protected({page.name for page in pages})
         contents = self._contents()
         metadata = _Metadata(self._package)
-        title, writer = gutenberg.split_title(metadata.title())
+        title, writer = split_title(metadata.title())
         blocks = _join_pages([*self._blocks(pages, contents.without_book(title))])
         body = split_library_text(blocks)
         self._left_out.update(body.left_out)
@@ -312,8 +312,11 @@ def _join_pages(pages: Sequence[list[Block]]) -> list[Block]:
     joined: list[Block] = []
     for page in pages:
         rest = page
-        if joined and page and _is_parted(joined[-1], page[0]):
-            first, *rest = page
+        if joined and page and not without_marks(joined[-1].text):
+            # The number of a page that ends a file.
+            rest = [replace(page[0], text=joined.pop().text + page[0].text), *page[1:]]
+        if joined and rest and _is_parted(joined[-1], rest[0]):
+            first, *rest = rest
             before, sign = joined[-1].text, hyphens.join(joined[-1].text, first.text)
             start = f"{before} " if sign is None else f"{before[:-1]}{sign}"
             joined[-1] = replace(joined[-1], text=f"{start}{first.text}")

@@ -5,41 +5,29 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from fabula.load.left_out import count_characters
-from fabula.load.library_pages import find_library_pages, split_title
+from fabula.load.library_pages import COLOPHON, find_library_pages
 
-__all__ = ["Book", "split_title", "strip_library_text"]
-
-_COLOPHON = re.compile(r"Ta lektura, podobnie jak tysiące innych, (?:jest )?dostępna")
 _RULE = re.compile(r"\s*[-*_]{3,}\s*")
 _MAX_AUTHOR_CHARACTERS = 45
 
 
-@dataclass(frozen=True, slots=True)
-class Book:
-    """A text without its library's header and footer, and the metadata in them.
+class Book(NamedTuple):
+    """A text without its library's header and footer.
 
     Attributes:
         text: The text.
-        title: The title; '' if none is stated, as with the other facts.
-        author: The author.
-        language: The language.
-        published: When it was first published.
-        edition: The edition that the file was made from.
         left_out: The characters that belong to the library, by kind.
+        metadata: The title, author and so on that the library states.
         books: How many books of the library were joined in the text.
     """
 
     text: str
-    title: str = ""
-    author: str = ""
-    language: str = ""
-    published: str = ""
-    edition: str = ""
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    books: int = 0
+    left_out: Counter[str]
+    metadata: Mapping[str, str]
+    books: int
 
 
 def strip_library_text(text: str) -> Book:
@@ -50,25 +38,14 @@ def strip_library_text(text: str) -> Book:
     cut: dict[int, str] = {}
     for (start, _), kinds in zip(paragraphs, pages.kinds, strict=True):
         cut |= {start + index: kind for index, kind in enumerate(kinds) if kind}
-    if not cut:
-        return Book(text)
     left_out: Counter[str] = Counter()
     for index, kind in cut.items():
         left_out[kind] += count_characters(lines[index])
     body = [line for index, line in enumerate(lines) if index not in cut]
     facts: Mapping[str, str] = pages.metadata
-    if any(_COLOPHON.match(lines[index].strip()) for index in cut):
+    if any(COLOPHON.match(lines[index].strip()) for index in cut):
         body, facts = _read_colophon(body, facts)
-    return Book(
-        "\n".join(body),
-        title=facts.get("title", ""),
-        author=facts.get("author", ""),
-        language=facts.get("language", ""),
-        published=facts.get("published", ""),
-        edition=facts.get("edition", ""),
-        left_out=left_out,
-        books=pages.books,
-    )
+    return Book("\n".join(body), left_out, facts, pages.books)
 
 
 def _paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:

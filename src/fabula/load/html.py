@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from lxml import etree
 
 from fabula.errors import LoadError
-from fabula.load import doctype, gutenberg
+from fabula.load import doctype
 from fabula.load.blocks import Block, Draft
 from fabula.load.chapters import MAX_HEADING_CHARACTERS
 from fabula.load.clean import lines, one_line, prose, remove_markers, tidy
@@ -19,7 +19,7 @@ from fabula.load.encoding import decode_text
 from fabula.load.headings import confirm, join_title, stated_title
 from fabula.load.left_out import count_characters
 from fabula.load.libraries import PageRules, StoryPage, find_rules, take_story
-from fabula.load.library_pages import books_warning
+from fabula.load.library_pages import books_warning, split_title
 from fabula.load.locators import MAX_LABEL_CHARACTERS, line_mark, page_mark, without_marks
 from fabula.load.paratext import split_library_text
 from fabula.load.references import CONTEXT_CHARACTERS, mark_raised, note_label
@@ -54,7 +54,7 @@ _MAX_BREAKS = 20
 """How many pieces of text are looked at for a line break before another one."""
 _MAX_QUOTATIONS = 2
 """How deep quotations have marks of their own."""
-_OPENING_QUOTES = '"“‘„‚«‹「『'
+_OPENING_QUOTES = "\"'“‘„‚«‹「『"
 _ANY_QUOTES = "\"'“”‘’„‚«»‹›「」『』"
 _LEFT_OUT = {
     **dict.fromkeys(("button", "datalist", "select", "textarea"), "forms"),
@@ -134,9 +134,11 @@ _INITIAL_CLASS = re.compile(
     r"\b(?:drop-?cap\w*|(?:big|large|fancy)?-?(?:cap|capital|initial)|lettrine|first-?letter)\b",
     re.IGNORECASE,
 )
-_OPENING_QUOTES = "\"'“‘«„("
-_DROPPED = re.compile(rf"[{_OPENING_QUOTES}]?[B-DF-HJ-NP-TV-XZ]")
-"""The first letter of a word in an element of its own, and no word itself."""
+_DROPPED = re.compile(rf"[{_OPENING_QUOTES}(]?(?:(?P<vowel>[AEIOUY])|[B-DF-HJ-NP-TV-XZ])")
+"""The first letter of a word in an element of its own; a vowel may be a word itself."""
+_NO_WORD = re.compile(r"[b-df-hjl-np-rtx]\b(?!['’.])")
+"""A letter that is no word of its own, in any language that has spaces between words."""
+_CAPITALS = re.compile(rf"[A-Z]{{2,}}\b|{_NO_WORD.pattern}")
 _MAX_INITIAL_CHARACTERS = 3
 _HIDING_RULE = re.compile(
     r"([^{}]*)\{[^{}]*(?:display\s*:\s*none|visibility\s*:\s*hidden)[^{}]*\}", re.IGNORECASE
@@ -200,7 +202,7 @@ def read(data: bytes, source: str, limit: int = 0) -> Draft:
     """Read an HTML file. Raises LoadError if it is not text."""
     decoded = decode_text(data, source)
     parsed = page(decoded.text, source)
-    name, writer = gutenberg.split_title(real_title(parsed.metadata.get("title", "")))
+    name, writer = split_title(real_title(parsed.metadata.get("title", "")))
     body = split_library_text(parsed.blocks)
     facts = body.metadata
     # A library's header has the title and the author apart; <title> often has both in one line.
@@ -391,7 +393,8 @@ class _BlockBuilder:
     """The number of the note that begins, if only its place in a list or its id says it."""
     _hiding: set[str] = field(default_factory=set)
     """The classes that the page's own style sheet hides."""
-    _is_after_initial: bool = False
+    _goes_on: Callable[[str], object] | None = None
+    """Tells, behind a dropped initial, whether a text is the rest of its word."""
     _text_number: int = 0
     _texts: int = 0
     _counts: Counter[str] = field(default_factory=Counter)
@@ -547,10 +550,10 @@ class _BlockBuilder:
             # Outside <pre>, a line break is a space; only tags break lines.
             text = text.replace("\x85", "…")
             text = text if self._verbatim else join_source_lines(text)
-            if self._is_after_initial and text.strip():
+            if self._goes_on and text.strip():
                 # Space between a dropped initial and the rest of its word is that of the page.
-                self._is_after_initial = False
-                if _goes_on(text.lstrip()):
+                goes_on, self._goes_on = self._goes_on, None
+                if goes_on(text.lstrip()):
                     text = text.lstrip()
                     self._text[-1] = self._text[-1].rstrip()
             self._text.append(text)
@@ -748,10 +751,9 @@ class _BlockBuilder:
             self._text.append(" ")
         elif frame.tag == "sup" or _RAISED.search(names) or "vertical-align:super" in style:
             frame.role = "raised"
-        elif (attributes.get("class") or style or frame.tag in ("big", "font")) and not one_line(
-            without_marks("".join(self._text))
-        ).strip(_OPENING_QUOTES):
-            frame.role = "first"
+        elif not one_line(without_marks("".join(self._text))).strip(f"{_OPENING_QUOTES}("):
+            is_styled = attributes.get("class") or style or frame.tag in ("big", "font")
+            frame.role, frame.label = "first", "styled" if is_styled else ""
 
     def _end_inline(self, frame: _Open) -> None:
         """Put the number of a note into brackets, so that it is not glued to the word before it."""
@@ -760,7 +762,9 @@ class _BlockBuilder:
             return
         text = "".join(self._text[frame.start :])
         if frame.role == "first":
-            self._is_after_initial = _DROPPED.fullmatch(one_line(without_marks(text))) is not None
+            if initial := _DROPPED.fullmatch(one_line(without_marks(text))):
+                of_consonant: Callable[[str], object] = _goes_on if frame.label else _CAPITALS.match
+                self._goes_on = _NO_WORD.match if initial["vowel"] else of_consonant
             return
         if frame.role == "quotation":
             self._end_quotation(frame, text)

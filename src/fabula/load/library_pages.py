@@ -44,7 +44,7 @@ _END = re.compile(
     r"|\*\*This is a COPYRIGHTED Project Gutenberg E-?text",
     re.I,
 )
-_COLOPHON = re.compile(r"Ta lektura, podobnie jak tysiące innych, (?:jest )?dostępna")
+COLOPHON = re.compile(r"Ta lektura, podobnie jak tysiące innych, (?:jest )?dostępna")
 _OPENER = re.compile(
     r"\W{0,4}(?:this is )?(?:an? |the )?project gutenberg(?:'s|’s)? ?(?:canada |(?:of )?australia )"
     r"?(?:e-?book|e-?text)s?\b(?: of |,| #|\W*$| ).{0,200}"
@@ -227,7 +227,7 @@ def _role(line: str) -> str:
         ("small print", _SMALL_PRINT),
         ("small print end", _SMALL_PRINT_END),
         ("end", _END),
-        ("end", _COLOPHON),
+        ("end", COLOPHON),
     ):
         if pattern.match(line):
             return role

@@ -41,6 +41,11 @@ def without_marks(text: str) -> str:
     return MARK.sub("", text) if _END in text else text
 
 
+def marks_of(text: str) -> str:
+    """Return the marks of a text alone."""
+    return "".join(mark[0] for mark in MARK.finditer(text))
+
+
 def take_marks(text: str) -> tuple[str, list[Locator]]:
     """Return a text without marks, and the locators with their offsets in it.
 

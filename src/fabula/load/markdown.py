@@ -18,6 +18,7 @@ from fabula.load.headings import confirm, join_title, stated_title
 from fabula.load.hyphens import SOFT_HYPHEN
 from fabula.load.obsidian import take_notes
 from fabula.load.pandoc import to_commonmark
+from fabula.load.stanzas import SENTENCE_END
 from fabula.load.text import plain
 from fabula.load.titles import real_title
 from fabula.load.wrap import space_between
@@ -31,7 +32,6 @@ _MIN_SPEECHES = 3
 _MIN_SPEECH_SHARE = 0.6
 """The fewest items of lists with dashes that are sentences, and their share of all, of a text that
 begins speeches with a dash."""
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*$")
 _BREAKS = {"softbreak": _SOFT_BREAK, "hardbreak": "\n"}
 _HEADINGS = ("h1", "h2", "h3")
 _MAX_NESTING = 50
@@ -109,7 +109,7 @@ def _has_speeches(tokens: Sequence[Token]) -> bool:
         for index, token in enumerate(tokens[:-2])
         if token.type == "list_item_open" and token.markup == "-" and not token.info
     ]
-    speeches = sum(_SENTENCE_END.search(item) is not None for item in items)
+    speeches = sum(SENTENCE_END.search(item) is not None for item in items)
     return speeches >= max(_MIN_SPEECHES, _MIN_SPEECH_SHARE * len(items))
 
 
@@ -119,7 +119,7 @@ def _without_false_headings(tokens: Sequence[Token]) -> Sequence[Token]:
         if opening.type != "heading_open" or opening.markup not in ("-", "="):
             continue
         is_long = len(inline.content) > MAX_HEADING_CHARACTERS
-        if is_long or (opening.markup == "-" and _SENTENCE_END.search(inline.content)):
+        if is_long or (opening.markup == "-" and SENTENCE_END.search(inline.content)):
             opening.type, closing.type = "paragraph_open", "paragraph_close"
     return tokens
 

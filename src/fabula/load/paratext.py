@@ -27,7 +27,7 @@ from fabula.load.left_out import (
     count_characters,
 )
 from fabula.load.library_pages import LibraryPages, find_library_pages, is_makers_note
-from fabula.load.locators import MARK, page_mark, without_marks
+from fabula.load.locators import marks_of, page_mark, without_marks
 
 _MAX_ENTRY_CHARACTERS = 150
 """The longest line of a table of contents; in old books they summarise the chapter."""
@@ -156,12 +156,7 @@ def _without_lines(
                 left_out[kind] += count_characters(line)
         text = "\n".join(line for line, kind in zip(lines, kinds, strict=True) if not kind)
         # The mark of a page stays, even if nothing else of the block does.
-        marks = "".join(
-            mark[0]
-            for line, kind in zip(lines, kinds, strict=True)
-            for mark in MARK.finditer(line)
-            if kind
-        )
+        marks = "".join(marks_of(line) for line, kind in zip(lines, kinds, strict=True) if kind)
         if text.strip():
             yield replace(block, text=marks + text.strip())
         elif marks:
@@ -207,7 +202,7 @@ def _remove_page_numbers(blocks: Sequence[Block], left_out: Counter[str]) -> Ite
 def _leave_out(block: Block, kind: str, left_out: Counter[str]) -> Iterator[Block]:
     """Count a block as left out, and yield what marks of pages it has."""
     left_out[kind] += count_characters(block.text)
-    if marks := "".join(mark[0] for mark in MARK.finditer(block.text)):
+    if marks := marks_of(block.text):
         yield Block(marks)
 
 
@@ -260,8 +255,7 @@ def _remove_running_heads(
             yield block
             continue
         left_out[RUNNING_HEADS] += count_characters(block.text)
-        marks = "".join(mark[0] for mark in MARK.finditer(block.text))
-        if marks := marks or page_mark(cut[index]):
+        if marks := marks_of(block.text) or page_mark(cut[index]):
             yield Block(marks)
 
 
@@ -425,8 +419,7 @@ def _remove_makers_notes(blocks: Sequence[Block], left_out: Counter[str]) -> Ite
             yield from _leave_out(block, MAKERS_NOTES, left_out)
         elif end:
             left_out[MAKERS_NOTES] += count_characters(texts[index][:end])
-            marks = "".join(mark[0] for mark in MARK.finditer(block.text))
-            yield replace(block, text=marks + texts[index][end:].lstrip())
+            yield replace(block, text=marks_of(block.text) + texts[index][end:].lstrip())
         else:
             yield block
 

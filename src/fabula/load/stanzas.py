@@ -15,7 +15,7 @@ EMPTY = "\ufdd4"
 """A non-character that marks an empty paragraph, where a stanza ends."""
 _MAX_LINE_CHARACTERS = 70
 _MIN_LINES = 3
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*$")
+SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*$")
 
 
 def join_stanzas(blocks: Sequence[Block]) -> tuple[Block, ...]:
@@ -40,7 +40,7 @@ def join_stanzas(blocks: Sequence[Block]) -> tuple[Block, ...]:
 
 
 def _stanza(run: Sequence[str]) -> list[Block]:
-    unfinished = sum(not _SENTENCE_END.search(without_marks(line)) for line in run)
+    unfinished = sum(not SENTENCE_END.search(without_marks(line)) for line in run)
     if len(run) < _MIN_LINES or 2 * unfinished < len(run):
         return [Block(line) for line in run]
     return [Block("\n".join(run))]

@@ -28,6 +28,7 @@ _LEFT_OUT = {
     "fw": "running heads",
     "gap": "editors' descriptions of gaps",
     "graphic": "",
+    "interpGrp": "",
     "listApp": "alternative readings",
     "listWit": "lists of witnesses",
     "rt": "readings above words",
@@ -49,7 +50,11 @@ _PRINTERS = {
 _OTHER_READINGS = frozenset(("abbr", "am", "orig", "rdg", "rdgGrp", "sic"))
 """The readings in <choice> or <app> that are not the one for readers, if there is another."""
 _ALTERNATIVES = frozenset(("app", "choice", "rdgGrp"))
-_CONTENTS = frozenset(("contents", "index", "toc"))
+_DIVISIONS_LEFT_OUT = {
+    **dict.fromkeys(("contents", "index", "toc"), "contents"),
+    **dict.fromkeys(("FromTheDirector", "TextualIntroduction", "synopsis"), "front matter"),
+}
+"""Types of divisions without text of the book, as the Folger Library's own pages before a play."""
 _BLOCK_NAMES = (
     "ab argument back body byline castList cit closer dateline div docAuthor docDate docEdition"
     " docImprint docTitle epigraph epilogue figure floatingText front group head imprimatur lg"
@@ -62,41 +67,13 @@ _PARTS = frozenset(("epilogue", "prologue"))
 _HEADED = frozenset(("back", "body", "epilogue", "front", "group", "prologue", "text"))
 _PROSE = frozenset(("l", "note", "p", "q", "said", "speaker"))
 """Elements in which stage directions belong to sentences, and line breaks may be the page's."""
-_STRUCTURE = frozenset(
-    [
-        "back",
-        "body",
-        "castList",
-        "div",
-        "front",
-        "group",
-        "list",
-        "listAnnotation",
-        "noteGrp",
-        "standOff",
-        "text",
-        "titlePage",
-    ]
+_STRUCTURE_NAMES = (
+    "back body castList div front group list listAnnotation noteGrp standOff text titlePage"
 )
+_STRUCTURE = frozenset(_STRUCTURE_NAMES.split())
 """Elements without text of their own: a note in one of them refers to no word."""
-_NUMBERED = frozenset(
-    [
-        "act",
-        "book",
-        "canto",
-        "chapter",
-        "fit",
-        "letter",
-        "ode",
-        "part",
-        "poem",
-        "scene",
-        "section",
-        "stave",
-        "tale",
-        "volume",
-    ]
-)
+_NUMBERED_NAMES = "act book canto chapter fit letter ode part poem scene section stave tale volume"
+_NUMBERED = frozenset(_NUMBERED_NAMES.split())
 """Types of divisions that are called by type and number, as 'Book 9', if they have no heading."""
 _BETWEEN_HEADS = frozenset(("cb", "fw", "lb", "milestone", "pb"))
 """What may stand between the number and the title of a division."""
@@ -218,7 +195,7 @@ class _Edition:
         if name in _LEFT_OUT or id(element) in self._other_readings:
             return "skipped"
         if name.startswith("div"):
-            return "skipped" if element.get("type") in _CONTENTS else "block"
+            return "skipped" if element.get("type") in _DIVISIONS_LEFT_OUT else "block"
         if name == "head" and _is_division(path[:-1]):
             return "heading"
         if name == "head" and above == "castGroup":
@@ -231,7 +208,7 @@ class _Edition:
         if id(element) in self._other_readings:
             return "alternative readings"
         if name.startswith("div") and name != "divGen":
-            return "contents"
+            return _DIVISIONS_LEFT_OUT[element.get("type", "")]
         if name == "fw":
             return _PRINTERS.get(element.get("type", ""), "running heads")
         return _LEFT_OUT.get(name, "")

@@ -12,41 +12,16 @@ from fabula.load.clean import one_line
 from fabula.load.markup import elements, local_name
 from fabula.text.metadata import Metadata, Value, state_metadata
 
-_NO_NAME = frozenset(
-    [
-        "address",
-        "affiliation",
-        "availability",
-        "birth",
-        "date",
-        "death",
-        "email",
-        "floruit",
-        "idno",
-        "note",
-        "ptr",
-        "sex",
-    ]
-)
+_NO_NAME_NAMES = "address affiliation availability birth date death email floruit idno note ptr sex"
+_NO_NAME = frozenset(_NO_NAME_NAMES.split())
 """What stands in the element of a person, and is no part of the name."""
 _NAME_ORDER = {"roleName": 0, "forename": 1, "nameLink": 2, "surname": 3, "genName": 4}
 _NAMES = ("persName", "name", "orgName")
-_NO_EDITION = frozenset(
-    [
-        "availability",
-        "biblScope",
-        "extent",
-        "idno",
-        "licence",
-        "listWit",
-        "msDesc",
-        "note",
-        "notesStmt",
-        "ptr",
-        "relatedItem",
-        "respStmt",
-    ]
+_NO_EDITION_NAMES = (
+    "availability biblScope extent idno licence listWit msDesc note notesStmt ptr"
+    " relatedItem respStmt"
 )
+_NO_EDITION = frozenset(_NO_EDITION_NAMES.split())
 _EDITION_PARTS = frozenset(
     ["author", "date", "edition", "editor", "pubPlace", "publisher", "title"]
 )

@@ -38,23 +38,23 @@ def plain(text: str) -> Draft:
         return transcript
     book = gutenberg.strip_library_text(text)
     front = split_front_matter(book.text)
-    left_out = Counter(book.left_out) + Counter({"front matter": front.left_out})
-    body, title, author = front.text, book.title, book.author
+    left_out = book.left_out + Counter({"front matter": front.left_out})
+    body, facts = front.text, {**book.metadata, **front.fields}
     if is_aozora := aozora.is_aozora(body):
         printed = aozora.strip_notation(body)
-        body, title, author = printed.text, title or printed.title, author or printed.author
+        body, facts = printed.text, {"title": printed.title, "author": printed.author} | facts
         left_out.update(printed.left_out)
     body, left_out["line numbers"] = mark_margin_numbers(body)
     left_out["illustration marks"] += count_markers(body)
-    title = front.fields.get("title", title)
+    title = facts.get("title", "")
     paragraphs = prose(body)
     return Draft(
         blocks=_with_stated_headings(paragraphs, title) if is_aozora else mark(paragraphs),
         title=title,
-        author=front.fields.get("author", author),
-        language=front.fields.get("language", book.language),
-        published=front.fields.get("published", book.published),
-        edition=front.fields.get("edition", book.edition),
+        author=facts.get("author", ""),
+        language=facts.get("language", ""),
+        published=facts.get("published", ""),
+        edition=facts.get("edition", ""),
         left_out=+left_out,
         warnings=tuple(filter(None, [books_warning(book.books)])),
         metadata=front.others,

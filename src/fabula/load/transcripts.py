@@ -155,7 +155,10 @@ def _testimony(lines: list[str], left_out: Counter[str]) -> Iterator[Block]:
         mark = page_mark(label)
         if labelled:
             said = " ".join(labelled["text"].split())
-            block = f"{mark}{SPEAKER_MARK}{_name_speaker(labelled['name'], names)}\n{said}"
+            speaker = _name_speaker(labelled["name"], names)
+            if speaker != labelled["name"]:
+                left_out["speakers' labels"] += count_characters(labelled["name"])
+            block = f"{mark}{SPEAKER_MARK}{speaker}\n{said}"
         else:
             said = " ".join(text.split())
             block = f"{block} {mark}{said}" if block else f"{mark}{said}"

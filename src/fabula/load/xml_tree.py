@@ -87,14 +87,10 @@ def parse_strictly(data: bytes, make_error: Callable[[str], LoadError]) -> Eleme
     Raises:
         LoadError: The file is broken, or defines entities, which may expand without end.
     """
-    if defines_entities(data):
+    # Zero bytes are ignored, as it may be UTF-16.
+    if b"<!ENTITY" in data.replace(b"\0", b""):
         raise make_error("it defines XML entities")
     try:
         return ElementTree.fromstring(data)
     except _PARSE_ERRORS as error:
         raise make_error(str(error)) from error
-
-
-def defines_entities(data: bytes) -> bool:
-    """Return whether an XML file defines entities; zero bytes are ignored, as it may be UTF-16."""
-    return b"<!ENTITY" in data.replace(b"\0", b"")
