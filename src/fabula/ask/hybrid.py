@@ -11,10 +11,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fabula.ask.fusion import fuse_by_ranks, fuse_by_scores
 from fabula.graph.hits import Filters, Hit
+from fabula.graph.options import FrozenOptions
 
 if TYPE_CHECKING:
     from fabula.graph.mode import Tools
@@ -28,10 +29,8 @@ ENCODER_WORD_WEIGHT = 0.5
 """The weight of BM25 with the vectors of an encoder, which know more of a text than static ones."""
 
 
-class Options(BaseModel):
+class Options(FrozenOptions):
     """The settings of the mode: how the two rankings are fused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     fusion: Literal["scores", "ranks"] = Field(
         "scores", description="what hybrid puts its two rankings together by"

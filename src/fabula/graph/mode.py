@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from fabula.graph.hits import Filters, Hit, Passage, read_hit
+from fabula.graph.options import FrozenOptions
 from fabula.graph.readers import GraphReader
 from fabula.graph.trace import Trace
 from fabula.models import Embedder, Guide, Reply
@@ -25,10 +26,8 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 
 
-class NoOptions(BaseModel):
+class NoOptions(FrozenOptions):
     """The settings of a mode that has none."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def _no_prices(usage: Mapping[str, Usage]) -> Cost:

@@ -16,13 +16,14 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
+from pydantic import BaseModel, WithJsonSchema, create_model
 
 from fabula.errors import BadReply
 from fabula.graph.mode import Tools
 from fabula.models import Chat, Prompt
 from fabula.models.prompts import fill_template
 from fabula.models.replies import ask, read_lists
+from fabula.models.schemas import ReplyShape
 from fabula.text.stems import stemmer_of, words
 from fabula_graphs.discourse.labels import SLOTS
 from fabula_graphs.discourse.matching import Terms
@@ -51,10 +52,8 @@ class EventQuestion:
 Reply = TypeVar("Reply", bound=BaseModel)
 
 
-class SoughtReply(BaseModel):
+class SoughtReply(ReplyShape):
     """A model's reading of a question."""
-
-    model_config = ConfigDict(extra="forbid")
 
     senses: list[str]
     who: list[str]
@@ -66,19 +65,15 @@ class SoughtReply(BaseModel):
     how: list[str]
 
 
-class ReasonedReply(BaseModel):
+class ReasonedReply(ReplyShape):
     """A chain of thought, and the senses that it leads to."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reasoning: str
     senses: list[str]
 
 
-class EventReply(BaseModel):
+class EventReply(ReplyShape):
     """What a question says of an event."""
-
-    model_config = ConfigDict(extra="forbid")
 
     who: list[str]
     predicate: list[str]

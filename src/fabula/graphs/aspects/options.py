@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from fabula.graph.options import FrozenOptions
 
 DetailsForm = Literal["facts", "whole"]
 """What a detail is: one of the key facts of its chunk, or the whole chunk condensed. The latter is
@@ -15,10 +17,8 @@ CHOOSING = frozenset({"only_aspects", "without_aspects"})
 """Options that choose aspects: what a graph is made from has the aspects themselves instead."""
 
 
-class Options(BaseModel):
+class Options(FrozenOptions):
     """The table `[aspects]`; the same text, options and replies give the same graph."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     set: str = Field(
         "narrative", description="aspect set: the name of a shipped set, or a TOML file"

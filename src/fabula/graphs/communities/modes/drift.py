@@ -16,8 +16,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from pydantic import BaseModel, ConfigDict
-
 from fabula.ask.answer import find_citations
 from fabula.ask.context import fill_with_passages
 from fabula.errors import BadReply
@@ -57,6 +55,7 @@ from fabula.models.prompts import (
     without_notice,
 )
 from fabula.models.replies import ask, ask_once, complete, read_object, read_summary, shorten
+from fabula.models.schemas import ReplyShape
 from fabula.text.document import Vector
 
 LOCAL_OPTIONS = LocalOptions(report_share=0.1, entity_share=0.0, relation_share=0.0)
@@ -76,10 +75,8 @@ MAX_FOLLOW_UP_CHARACTERS = 500
 
 
 # Its name and docstring are sent with each call, and are part of the response cache's key.
-class StepReply(BaseModel):
+class StepReply(ReplyShape):
     """What a step found, and what it would have looked up next."""
-
-    model_config = ConfigDict(extra="forbid")
 
     response: str
     score: int

@@ -14,7 +14,6 @@ from dataclasses import replace
 from itertools import islice
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit
@@ -36,6 +35,7 @@ from fabula.graphs.entities.retrieval import (
 from fabula.models import Chat, Prompt
 from fabula.models.prompts import fill_template, number_texts
 from fabula.models.replies import ask, read_lists
+from fabula.models.schemas import ReplyShape
 from fabula.text.ranking import Scores, scale
 
 MAX_PASSAGES = 200
@@ -50,10 +50,8 @@ USUALLY_KEPT = 5
 """How many facts a dry run assumes that the model keeps."""
 
 
-class FactsReply(BaseModel):
+class FactsReply(ReplyShape):
     """Numbers of facts that help to answer a question."""
-
-    model_config = ConfigDict(extra="forbid")
 
     keep: list[int]
 
