@@ -162,13 +162,6 @@ def test_another_package_adds_a_mode(tmp_path: Path, monkeypatch: pytest.MonkeyP
 # What may be done to any mode's hits
 
 
-def test_rankings_of_a_hybrid_are_put_together_by_scores_or_by_ranks() -> None:
-    fused: dict[str, Any] = {"hybrid.fusion": "ranks"}
-    with Fabula(mode="hybrid") as scores, Fabula(mode="hybrid", **fused) as ranks:
-        by_scores, by_ranks = scores.retrieve(QUESTION), ranks.retrieve(QUESTION)
-    assert max(hit.score for hit in by_ranks) <= 2 / 61 < by_scores[0].score
-
-
 @pytest.mark.parametrize("flag", ["--rerank", "--rewrite=queries"])
 def test_what_takes_a_model_says_so_where_there_is_none(flag: str) -> None:
     shown = asked(flag, code=1)
