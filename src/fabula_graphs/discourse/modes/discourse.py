@@ -23,27 +23,27 @@ from fabula_graphs.discourse.matching import Terms, in_turn, make_terms
 from fabula_graphs.discourse.question_reading import read_question
 from fabula_graphs.discourse.senses import matches, read_senses
 
-MIN_SLOTS_BY_RULES = 2
-"""Slots that have to match without a model: a name alone, in the first clause of a sentence that
-says no more of it, is in too many chunks. Measured on three novels."""
-
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     """Return the chunks near to the question, each with those related to it, then matching ones.
 
     What is left of `tools.k` goes to the next nearest chunks, if the option `widen` is on.
     """
-    terms = read_terms(filters, tools)
-    if terms is None or not allows(filters, "chunk"):
-        why = (
-            "there is no discourse graph" if terms is None else "the filters let no chunks through"
-        )
+    if tools.models.offline:
+        why = "there is no model to read the question"
+    elif not allows(filters, "chunk"):
+        why = "the filters let no chunks through"
+    elif terms := read_terms(filters, tools):
+        why = ""
+    else:
+        why = "there is no discourse graph"
+    if why:
         with tools.trace.step("fall back", f"{why}: passages as hybrid finds them") as step:
             hits = hybrid.retrieve(question, filters, replace(tools, options=hybrid.Options()))
             step.record(hits)
         return hits
     options = tools.options
-    sought = read_question(question, terms, read_senses(options.senses), tools)
+    sought = read_question(question, terms.language, read_senses(options.senses), tools)
     vector = tools.embed(question)
     ranked = passages(question, vector, filters, tools, max(options.near, tools.k))
     near = [hit.id for hit in ranked[: options.near]]
@@ -129,6 +129,6 @@ def choose(
 def _find_matching(terms: Terms, slots: Mapping[str, Sequence[str]], tools: Tools) -> list[str]:
     """The chunks that have the same event as the question, best first."""
     with tools.trace.step("matched", ", ".join(slots) or "the question has no event") as step:
-        ranked = terms.rank(slots, MIN_SLOTS_BY_RULES if tools.models.offline else 1)
+        ranked = terms.rank(slots)
         step.note += f": {len(ranked)} chunks"
     return ranked[: tools.options.matched]
