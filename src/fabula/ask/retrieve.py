@@ -119,7 +119,7 @@ def hide_unread_hits(
     """
     readable = {hit.id for hit in hits if hit.since is not None and hit.since <= place.end}
     if unsure := [hit.id for hit in hits if hit.since is None]:
-        rows = tools.read(core_statement("core/find_readable"), filters, ids=unsure)
+        rows = tools.store.read(core_statement("core/find_readable"), filters, ids=unsure)
         readable |= {row["id"] for row in rows}
     is_unread = tools.store.is_unread or (lambda text: False)
     return [
@@ -133,14 +133,9 @@ def hide_unread_hits(
 
 def _chunks_of_details(hits: Sequence[Hit], filters: Filters, tools: Tools) -> dict[str, Hit]:
     """Return the chunk of each detail among the hits, by the detail's id, if the filters allow."""
-    allowed = (
-        (not filters.kinds or "chunk" in filters.kinds)
-        and (not filters.aspects or "" in filters.aspects)
-        and filters.lowest == 0
-    )
     ids = [hit.id for hit in hits if hit.level == 0 and hit.kind != "chunk"]
     details = list(dict.fromkeys(ids))  # a mode may find a passage twice
-    if not (allowed and details):
+    if not (details and filters.allows("chunk")):
         return {}
     with tools.trace.step("chunks", "of details") as step:
         statement = core_statement("core/find_chunks")

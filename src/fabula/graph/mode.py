@@ -98,35 +98,6 @@ class Tools:
             statement, vector, filters, self.embedder.model, **parameters
         )
 
-    def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
-        """Return the rows of a statement of the mode's own that needs no embeddings.
-
-        It is given `parameters` and the filters; it must not leave $collection.
-        """
-        return self.store.read(statement, filters, **parameters)
-
-    def cached(
-        self,
-        name: str,
-        filters: Filters,
-        graphs: Sequence[str],
-        make: Callable[[], Made],
-        uses: Sequence[str] = (),
-    ) -> Made | None:
-        """Return what `make` makes of graphs, from memory unless one of them has changed.
-
-        Args:
-            name: The name that it is kept by.
-            filters: The collection, and those of its documents whose parts count.
-            graphs: Graphs that it is made of.
-            make: Makes it.
-            uses: Graphs that it is made of where they exist.
-
-        Returns:
-            The value; None if one of the `graphs` has no part.
-        """
-        return self.store.cached(name, filters, graphs, make, uses)
-
     def nearest(self, question: str, filters: Filters, limit: int) -> list[Hit]:
         """Return the `limit` passages of highest cosine with the question; one round trip."""
         vector = self.embed(question)

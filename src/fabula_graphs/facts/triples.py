@@ -41,7 +41,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         rows = rows_of(find_names(question, network), network)
         return fall_back(question, "no fact is near", rows, network, filters, tools)
     with tools.trace.step("facts", f"{len(near)}, and the chunks that state them") as step:
-        sources = tools.read(
+        sources = tools.store.read(
             read_statement("fabula_graphs/facts/find_sources"), filters, nodes=list(near)
         )
         chunks = chunk_hits(_best(rank(near, sources), tools.k), filters, tools)

@@ -22,7 +22,7 @@ from fabula.graph.queries import read_statement
 from fabula.graph.recipes import is_outdated
 from fabula.graphs.entities.modes import local
 from fabula.graphs.entities.modes.options import LocalOptions
-from fabula.graphs.entities.retrieval import allows_report, chunk_hits, report_hit
+from fabula.graphs.entities.retrieval import chunk_hits, report_hit
 from fabula.models import TextKind
 from fabula.models.prompts import without_notice
 from fabula.text.document import Vector
@@ -93,7 +93,7 @@ def read_reports(filters: Filters, tools: Tools) -> tuple[StoredReport, ...]:
             step.note = "of the documents that are asked; "
         elif tools.options.scope == "collection":
             graph_name = COLLECTION_GRAPH
-        cached = tools.cached(
+        cached = tools.store.cached(
             graph_name,
             whole,
             (*SOURCE_GRAPHS, graph_name),
@@ -108,7 +108,9 @@ def read_reports(filters: Filters, tools: Tools) -> tuple[StoredReport, ...]:
 
 def _read(filters: Filters, graph_name: str, tools: Tools) -> tuple[StoredReport, ...]:
     kind = "collectioncommunity" if graph_name == COLLECTION_GRAPH else "community"
-    return make_reports(tools.read(read_statement("communities/find_reports"), filters, kind=kind))
+    return make_reports(
+        tools.store.read(read_statement("communities/find_reports"), filters, kind=kind)
+    )
 
 
 def make_reports(rows: Sequence[Mapping[str, Any]]) -> tuple[StoredReport, ...]:
@@ -192,7 +194,7 @@ def _staleness_note(filters: Filters, tools: Tools) -> str:
 
 def allowed_reports(reports: Sequence[StoredReport], filters: Filters) -> list[StoredReport]:
     """Return the reports whose level the filters allow."""
-    return [report for report in reports if allows_report(filters, report.hit.level)]
+    return [report for report in reports if filters.allows("report", level=report.hit.level)]
 
 
 def reports_at_level(reports: Iterable[StoredReport], level: int) -> list[StoredReport]:

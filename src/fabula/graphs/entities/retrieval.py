@@ -42,7 +42,7 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
     """
     with tools.trace.step("network") as step:
         unfiltered = filters.open
-        network = tools.cached(
+        network = tools.store.cached(
             "network",
             unfiltered,
             ("text", "entities"),
@@ -66,11 +66,13 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
 
 
 def _read(filters: Filters, tools: Tools) -> Network:
-    texts = tools.read(read_statement("core/find_chunk_ids"), filters)
-    [cast] = tools.read(read_statement("entities/find_entities"), filters)
+    texts = tools.store.read(read_statement("core/find_chunk_ids"), filters)
+    [cast] = tools.store.read(read_statement("entities/find_entities"), filters)
     if tools.store.place:
         cast = restrict_columns(cast, read_known(tools.store, filters, cast["ids"]))
-    links = {row["kind"]: row for row in tools.read(read_statement("entities/find_links"), filters)}
+    links = {
+        row["kind"]: row for row in tools.store.read(read_statement("entities/find_links"), filters)
+    }
     if tools.store.place:
         read = {id for row in texts for id in row["chunks"]}
         for row in links.values():
@@ -97,7 +99,7 @@ def _read(filters: Filters, tools: Tools) -> Network:
 
 def _read_identities(filters: Filters, tools: Tools) -> dict[str, str]:
     """The identity of each entity of which it is decided, by its id."""
-    rows = tools.read(read_statement("entities/find_identities"), filters)
+    rows = tools.store.read(read_statement("entities/find_identities"), filters)
     return {member: row["id"] for row in rows for member in row["members"]}
 
 
@@ -204,18 +206,9 @@ def passages(
 # Hits
 
 
-def allows(filters: Filters, kind: str) -> bool:
-    """Return whether the filters let hits of this kind through, which have no aspect and level."""
-    return (
-        (not filters.kinds or kind in filters.kinds)
-        and (not filters.aspects or "" in filters.aspects)
-        and filters.lowest == 0
-    )
-
-
 def chunk_hits(scored: Mapping[str, float], filters: Filters, tools: Tools) -> list[Hit]:
     """Return chunks by their ids, in the order of `scored`; removed chunks are left out."""
-    if not scored or not allows(filters, "chunk"):
+    if not scored or not filters.allows("chunk"):
         return []
     by_id = tools.store.find_related(read_statement("core/find_chunks"), filters, list(scored))
     return [replace(by_id[id][0], score=score) for id, score in scored.items() if id in by_id]
@@ -255,7 +248,7 @@ def record_hits(scored: Mapping[str, float], filters: Filters, tools: Tools) -> 
         ids = {row[name] for row in rows for name in ("id", "first", "second") if row[name]}
         known = read_known(store, filters, sorted(ids))
         rows = restrict_records(rows, known, store.is_unread)
-    by_id = {row["id"]: row for row in rows if allows(filters, row["kind"])}
+    by_id = {row["id"]: row for row in rows if filters.allows(row["kind"])}
     return [_record(by_id[id], score) for id, score in scored.items() if id in by_id]
 
 
@@ -264,7 +257,7 @@ def entity_hits(
 ) -> list[Hit]:
     """Return entities as records, each from the document whose most chunks mention it."""
     scored = {network.entities[row][0]: score for row, score in rows.items()}
-    return record_hits(scored, filters, tools) if allows(filters, "entity") else []
+    return record_hits(scored, filters, tools) if filters.allows("entity") else []
 
 
 def link_hits(
@@ -272,7 +265,7 @@ def link_hits(
 ) -> list[Hit]:
     """Return relations, or facts, as records."""
     scored = {links.ids[row]: score for row, score in rows.items()}
-    return record_hits(scored, filters, tools) if allows(filters, kind) else []
+    return record_hits(scored, filters, tools) if filters.allows(kind) else []
 
 
 def _record(row: Mapping[str, Any], score: float) -> Hit:
@@ -295,18 +288,9 @@ def reports_of_entities(
     There are none where no communities were built, or the filters let no reports through.
     """
     statement = read_statement("communities/find_of_entities")
-    reports = tools.read(statement, filters, nodes=list(network.ids(rows)), limit=tools.k)
+    reports = tools.store.read(statement, filters, nodes=list(network.ids(rows)), limit=tools.k)
     hits = (report_hit(report, 1 / place) for place, report in enumerate(reports, 1))
-    return [hit for hit in hits if allows_report(filters, hit.level)]
-
-
-def allows_report(filters: Filters, level: int) -> bool:
-    """Return whether the filters let a report of this level through, which has no aspect."""
-    return (
-        (not filters.kinds or "report" in filters.kinds)
-        and (not filters.aspects or "" in filters.aspects)
-        and filters.lowest <= level <= filters.highest
-    )
+    return [hit for hit in hits if filters.allows("report", level=hit.level)]
 
 
 def report_hit(row: Mapping[str, Any], score: float) -> Hit:
@@ -320,7 +304,7 @@ def report_hit(row: Mapping[str, Any], score: float) -> Hit:
 
 def needs_records(shares: Iterable[float], filters: Filters) -> bool:
     """Return whether records are needed: they have a share, or the filters exclude chunks."""
-    return any(shares) or not allows(filters, "chunk")
+    return any(shares) or not filters.allows("chunk")
 
 
 def fit_budgets(blocks: Sequence[Sequence[int]], budgets: Sequence[int]) -> list[list[int]]:
@@ -367,7 +351,7 @@ def join_hits(
         tools: The tools of the mode.
     """
     with tools.trace.step("together", "records, then chunks") as step:
-        if allows(filters, "chunk"):
+        if filters.allows("chunk"):
             hits = _within_shares(records, chunks, tools)
         else:
             hits = _in_blocks(in_equal_parts([block for block, _ in records], tools.k))

@@ -17,7 +17,7 @@ from fabula.ask import hybrid
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
-from fabula.graphs.entities.retrieval import allows, chunk_hits, passages
+from fabula.graphs.entities.retrieval import chunk_hits, passages
 from fabula.text.document import Vector
 from fabula_graphs.discourse.matching import Terms, in_turn, make_terms
 from fabula_graphs.discourse.question_reading import read_question
@@ -31,7 +31,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     """
     if tools.models.offline:
         why = "there is no model to read the question"
-    elif not allows(filters, "chunk"):
+    elif not filters.allows("chunk"):
         why = "the filters let no chunks through"
     elif terms := read_terms(filters, tools):
         why = ""
@@ -65,7 +65,7 @@ def read_terms(filters: Filters, tools: Tools) -> Terms | None:
     """
     whole = filters.open
     with tools.trace.step("terms") as step:
-        terms = tools.cached(
+        terms = tools.store.cached(
             "terms", whole, ("text", "discourse"), lambda: _read(whole, tools), uses=("entities",)
         )
         count = sum(map(len, terms.by_slot.values())) if terms else 0
@@ -74,10 +74,10 @@ def read_terms(filters: Filters, tools: Tools) -> Terms | None:
 
 
 def _read(filters: Filters, tools: Tools) -> Terms:
-    texts = tools.read(read_statement("core/find_chunk_ids"), filters)
+    texts = tools.store.read(read_statement("core/find_chunk_ids"), filters)
     languages = Counter(row["language"] for row in texts).most_common(1)
-    terms = tools.read(read_statement("fabula_graphs/discourse/find_terms"), filters)
-    resolved = tools.read(read_statement("fabula_graphs/discourse/find_resolved"), filters)
+    terms = tools.store.read(read_statement("fabula_graphs/discourse/find_terms"), filters)
+    resolved = tools.store.read(read_statement("fabula_graphs/discourse/find_resolved"), filters)
     return make_terms(
         languages[0][0] if languages else "",
         [id for row in texts for id in row["chunks"]],
@@ -92,7 +92,7 @@ def _find_linked(
     """Return what is linked to each near chunk in a sense that is asked for, deepest first."""
     with tools.trace.step("related", ", ".join(senses) or "no sense is asked for") as step:
         nodes = list(near) if senses else []
-        rows = tools.read(
+        rows = tools.store.read(
             read_statement("fabula_graphs/discourse/find_linked"), filters, nodes=nodes
         )
         related = choose(rows, senses, tools.options.related)

@@ -13,7 +13,7 @@ from fabula.ask import hybrid
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
-from fabula.graphs.entities.retrieval import allows, chunk_hits
+from fabula.graphs.entities.retrieval import chunk_hits
 
 KIND = "annotation"
 RANK_CONSTANT = 60
@@ -27,7 +27,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     """Return the `k` chunks whose annotations are nearest to a question."""
     limit = tools.options.found
     scores: dict[str, float] = {}
-    if allows(filters, "chunk"):
+    if filters.allows("chunk"):
         with tools.trace.step("annotations", "by words, and notes by meaning") as step:
             open_filters = filters.open
             near = tools.elements(tools.embed(question), open_filters, limit, (KIND,))
@@ -51,7 +51,9 @@ def _best_chunks(scores: dict[str, float], filters: Filters, tools: Tools) -> di
     """The chunks in which the best annotations begin, each with the score of its best one."""
     if not scores:
         return {}
-    rows = tools.read(read_statement("annotations/find_chunks"), filters.open, ids=list(scores))
+    rows = tools.store.read(
+        read_statement("annotations/find_chunks"), filters.open, ids=list(scores)
+    )
     chunk_of = {row["id"]: row["chunk"] for row in rows}
     best: dict[str, float] = {}
     for id in sorted(scores, key=lambda id: (-scores[id], id)):

@@ -30,7 +30,6 @@ from fabula.graphs.entities.questions import (
     with_low,
 )
 from fabula.graphs.entities.retrieval import (
-    allows,
     chunk_hits,
     embed,
     entity_hits,
@@ -104,7 +103,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         chunks = chunk_hits(scored, filters, tools)
         step.record(chunks)
     records = [
-        [hit for hit in block if allows(filters, hit.kind)]
+        [hit for hit in block if filters.allows(hit.kind)]
         for block in (entity_records, relation_records)
     ]
     # Without a model a record only quotes a sentence of a chunk that is among the hits.
