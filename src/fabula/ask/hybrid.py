@@ -61,6 +61,14 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     return fused[: tools.k]
 
 
+def fall_back(question: str, why: str, filters: Filters, tools: Tools) -> list[Hit]:
+    """Return what this mode finds in the place of another one; `why`, the trace says."""
+    with tools.trace.step("fall back", f"{why}: passages as hybrid finds them") as step:
+        hits = retrieve(question, filters, replace(tools, options=Options()))
+        step.record(hits)
+    return hits
+
+
 def weigh_words(tools: Tools, weight: float | None = None) -> float:
     """Return the weight of words beside cosine: the one given, or that for the vectors at hand."""
     if weight is not None:

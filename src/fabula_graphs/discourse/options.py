@@ -45,6 +45,5 @@ class Options(FrozenOptions):
     )
     widen: bool = Field(
         True,
-        description="whether chunks beside the nearest stand in where none is linked, and the next "
-        "nearest ones fill what is left",
+        description="whether the next nearest chunks fill what is left",
     )

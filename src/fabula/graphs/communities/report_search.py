@@ -321,8 +321,4 @@ def fall_back(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         step.record(hits)
     if hits:
         return hits
-    note = "there are no entities: passages are searched, as by hybrid"
-    with tools.trace.step("fall back", note) as step:
-        hits = hybrid.retrieve(question, filters, replace(tools, options=hybrid.Options()))
-        step.record(hits)
-    return hits
+    return hybrid.fall_back(question, "there are no entities", filters, tools)

@@ -1,4 +1,4 @@
-"""What the modes of this graph share: the network, nearest elements, hits, and a fallback.
+"""What the modes of this graph share: the network, nearest elements, and hits.
 
 The rankings of the modes are of rows and scores and know no database. Here rows become hits.
 """
@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 
 from fabula.ask import hybrid
-from fabula.ask.fusion import fuse_by_scores
 from fabula.graph.hits import Filters, Hit, make_hit
 from fabula.graph.installed import graphs_upon
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
 from fabula.graphs.entities.known_until import read_known, restrict_columns, restrict_records
-from fabula.graphs.entities.network import Links, Network, make_network, per_chunk
+from fabula.graphs.entities.network import Links, Network, make_network
 from fabula.text.document import Vector
 from fabula.text.ranking import Scores, scale
 
@@ -402,51 +401,3 @@ def _in_blocks(blocks: Sequence[Sequence[Hit]]) -> list[Hit]:
         ]
         hits += sorted(scored, key=lambda hit: (-hit.score, hit.id))
     return hits
-
-
-# The fallback
-
-
-def fall_back(
-    question: str,
-    why: str,
-    rows: Iterable[int],
-    network: Network,
-    filters: Filters,
-    tools: Tools,
-) -> list[Hit]:
-    """Return the chunks of some entities; or else, what the mode `hybrid` finds.
-
-    The score of an entity is divided among its chunks: an entity of many chunks counts no more than
-    one of few. Of the chunks of one hero those that `hybrid` finds come first.
-
-    Args:
-        question: The question.
-        why: Why the mode falls back, for the trace.
-        rows: The entities that the mode has; there may be none.
-        network: The network.
-        filters: The filters.
-        tools: The tools of the mode.
-    """
-    entities = list(rows)
-    if entities:
-        with tools.trace.step("fall back", f"{why}: chunks of the entities found") as step:
-            scores = np.zeros(len(network.entities))
-            scores[entities] = 1.0
-            shares = per_chunk(network.mentions, scores, shared=True)
-            hits = best_chunks(shares, network, filters, tools, len(network.chunks))
-            of_entities = {hit.id for hit in hits}
-            alone = [hit for hit in _as_hybrid(question, filters, tools) if hit.id in of_entities]
-            hits = fuse_by_scores([(hits, 0.5), (alone, 0.5)], tools.k)
-            step.record(hits)
-        if hits:
-            return hits
-        why = "the entities have no chunks"
-    with tools.trace.step("fall back", f"{why}: passages found by the mode hybrid") as step:
-        hits = _as_hybrid(question, filters, tools)
-        step.record(hits)
-    return hits
-
-
-def _as_hybrid(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    return hybrid.retrieve(question, filters, replace(tools, options=hybrid.Options()))

@@ -1,16 +1,15 @@
 """The mode `discourse`: chunks near to a question, linked in the sense it asks for, of its event.
 
 After a chunk graph of discourse relations and 5W1H. As published it reads the one nearest chunk,
-and if that has no relation, the context is shorter. Here it reads three; if none has a relation,
-the chunks beside the first one are taken, and the next nearest ones fill what is left, unless the
-option `widen` is off. A chunk that matches nothing is not taken for a match.
+and if that has no relation, the context is shorter. Here it reads three, and the next nearest ones
+fill what is left, unless the option `widen` is off. A chunk that matches nothing is not taken for a
+match.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from fabula.ask import hybrid
@@ -18,7 +17,6 @@ from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
 from fabula.graphs.entities.retrieval import chunk_hits, passages
-from fabula.text.document import Vector
 from fabula_graphs.discourse.matching import Terms, in_turn, make_terms
 from fabula_graphs.discourse.question_reading import read_question
 from fabula_graphs.discourse.senses import matches, read_senses
@@ -38,16 +36,13 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     else:
         why = "there is no discourse graph"
     if why:
-        with tools.trace.step("fall back", f"{why}: passages as hybrid finds them") as step:
-            hits = hybrid.retrieve(question, filters, replace(tools, options=hybrid.Options()))
-            step.record(hits)
-        return hits
+        return hybrid.fall_back(question, why, filters, tools)
     options = tools.options
     sought = read_question(question, terms.language, read_senses(options.senses), tools)
     vector = tools.embed(question)
     ranked = passages(question, vector, filters, tools, max(options.near, tools.k))
     near = [hit.id for hit in ranked[: options.near]]
-    related = _find_linked(near, sought.senses, vector, filters, tools)
+    related = _find_linked(near, sought.senses, filters, tools)
     matched = _find_matching(terms, sought.slots, tools)
     order = in_turn(near, related, matched)
     rest = [hit.id for hit in ranked if hit.id not in order] if options.widen else []
@@ -87,7 +82,7 @@ def _read(filters: Filters, tools: Tools) -> Terms:
 
 
 def _find_linked(
-    near: Sequence[str], senses: Sequence[str], vector: Vector, filters: Filters, tools: Tools
+    near: Sequence[str], senses: Sequence[str], filters: Filters, tools: Tools
 ) -> Mapping[str, Sequence[str]]:
     """Return what is linked to each near chunk in a sense that is asked for, deepest first."""
     with tools.trace.step("related", ", ".join(senses) or "no sense is asked for") as step:
@@ -98,16 +93,7 @@ def _find_linked(
         related = choose(rows, senses, tools.options.related)
         step.walked = tuple(row["link"] for row in rows if row["id"] in related.get(row["of"], ()))
         step.note += f": {sum(map(len, related.values()))} chunks"
-    if related or not near or not tools.options.related or not tools.options.widen:
-        return related
-    # If there are none, those beside the nearest, if they are nearer to the question than usual.
-    with tools.trace.step("fall back", "beside the nearest, nearer than is usual") as step:
-        beside = tools.find_rows(
-            read_statement("fabula_graphs/discourse/find_beside"), vector, filters, nodes=[near[0]]
-        )
-        nearer = [row["id"] for row in beside if row["cosine"] > row["usual"]]
-        step.note += f": {len(nearer)} chunks"
-    return {near[0]: nearer[: tools.options.related]} if nearer else {}
+    return related
 
 
 def choose(

@@ -7,8 +7,6 @@ passages. If nothing is found, or the graph was not built, passages are found as
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from fabula.ask import hybrid
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
@@ -39,8 +37,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
             step.note += f": {len(scores):,}"
     chunks = _best_chunks(scores, filters, tools)
     if not chunks:
-        with tools.trace.step("fall back", "nothing is annotated: passages as hybrid finds them"):
-            return hybrid.retrieve(question, filters, replace(tools, options=hybrid.Options()))
+        return hybrid.fall_back(question, "nothing is annotated", filters, tools)
     with tools.trace.step("chunks", "those that have the nearest annotations") as step:
         hits = chunk_hits(dict(list(chunks.items())[: tools.k]), filters, tools)
         step.record(hits)

@@ -15,6 +15,7 @@ from itertools import islice
 
 import numpy as np
 
+from fabula.ask import hybrid
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
@@ -24,7 +25,6 @@ from fabula.graphs.entities.questions import PROMPTS, find_names, rows_of
 from fabula.graphs.entities.retrieval import (
     best_chunks,
     entity_hits,
-    fall_back,
     join_hits,
     link_hits,
     nearest_links,
@@ -73,7 +73,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         phrases = fact_weights(helpful, network, tools.options.phrases)
     if not phrases:
         why = "the question names no entity" if tools.models.offline else "no fact helps"
-        return fall_back(question, why, (), network, filters, tools)
+        return hybrid.fall_back(question, why, filters, tools)
     alone = passages(question, vector, filters, tools, max(MAX_PASSAGES, tools.k))
     weight = tools.options.passage_weight
     if weight is None:
@@ -88,7 +88,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     if needs_records((), filters):
         shares = {row: float(entities[row]) for row in best(entities, tools.k)}
         hits = join_hits([(entity_hits(shares, network, filters, tools), 1.0)], (), filters, tools)
-    return hits or fall_back(question, "the walk reaches no chunk", (), network, filters, tools)
+    return hits or hybrid.fall_back(question, "the walk reaches no chunk", filters, tools)
 
 
 # Where a walk begins

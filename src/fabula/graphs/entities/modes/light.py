@@ -17,6 +17,7 @@ from itertools import chain
 
 import numpy as np
 
+from fabula.ask import hybrid
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
 from fabula.graphs.entities.modes.options import LightOptions
@@ -33,7 +34,6 @@ from fabula.graphs.entities.retrieval import (
     chunk_hits,
     embed,
     entity_hits,
-    fall_back,
     fit_budgets,
     join_hits,
     link_hits,
@@ -109,9 +109,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     # Without a model a record only quotes a sentence of a chunk that is among the hits.
     shares = (0.0, 0.0) if tools.models.offline else shares
     hits = join_hits(list(zip(records, shares, strict=True)), chunks, filters, tools)
-    return hits or fall_back(
-        question, "no entity and no relation is near", entities, network, filters, tools
-    )
+    return hits or hybrid.fall_back(question, "no entity and no relation is near", filters, tools)
 
 
 def _embed_each(
