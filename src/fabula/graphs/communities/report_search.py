@@ -14,7 +14,6 @@ from typing import Any
 
 from fabula.ask import hybrid
 from fabula.ask.fusion import fuse_by_scores
-from fabula.graph.calls import batches
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.installed import graph, graphs_upon
 from fabula.graph.mode import Tools
@@ -23,7 +22,6 @@ from fabula.graph.recipes import is_outdated
 from fabula.graphs.entities.modes import local
 from fabula.graphs.entities.modes.options import LocalOptions
 from fabula.graphs.entities.retrieval import chunk_hits, report_hit
-from fabula.models import TextKind
 from fabula.models.prompts import without_notice
 from fabula.text.document import Vector
 from fabula.text.ranking import bm25
@@ -215,16 +213,6 @@ def reports_at_level(reports: Iterable[StoredReport], level: int) -> list[Stored
 
 
 # Ranking reports
-
-
-def embed_texts(texts: Sequence[str], tools: Tools, kind: TextKind = "query") -> list[Vector]:
-    """Return the embeddings of texts, in as few requests as the embedder takes."""
-    with tools.trace.step("embed", f"{len(texts)} texts, {tools.embedder.model}"):
-        return [
-            vector
-            for batch in batches(texts, tools.embedder.batch)
-            for vector in tools.embedder.embed(batch, kind).vectors
-        ]
 
 
 def rank_by_cosine(

@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 
 from fabula.ask import hybrid
+from fabula.graph.calls import batches
 from fabula.graph.hits import Filters, Hit, make_hit
 from fabula.graph.installed import graphs_upon
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
 from fabula.graphs.entities.known_until import read_known, restrict_columns, restrict_records
 from fabula.graphs.entities.network import Links, Network, make_network
+from fabula.models import TextKind
 from fabula.text.document import Vector
 from fabula.text.ranking import Scores, scale
 
@@ -105,10 +107,14 @@ def _read_identities(filters: Filters, tools: Tools) -> dict[str, str]:
 # Nearest elements
 
 
-def embed(texts: Sequence[str], tools: Tools) -> list[Vector]:
-    """Embed texts in one request."""
+def embed(texts: Sequence[str], tools: Tools, kind: TextKind = "query") -> list[Vector]:
+    """Embed texts in as few requests as the embedder takes."""
     with tools.trace.step("embed", f"{len(texts)} texts, {tools.embedder.model}"):
-        return [*tools.embedder.embed(texts, "query").vectors] if texts else []
+        return [
+            vector
+            for batch in batches(texts, tools.embedder.batch)
+            for vector in tools.embedder.embed(batch, kind).vectors
+        ]
 
 
 def nearest_entities(

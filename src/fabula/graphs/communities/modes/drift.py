@@ -36,7 +36,6 @@ from fabula.graphs.communities.points import (
 from fabula.graphs.communities.report_search import (
     StoredReport,
     allowed_reports,
-    embed_texts,
     fall_back,
     rank_by_cosine,
     read_reports,
@@ -45,6 +44,7 @@ from fabula.graphs.communities.report_search import (
 from fabula.graphs.entities.modes import local
 from fabula.graphs.entities.modes.options import LocalOptions
 from fabula.graphs.entities.records import read_line, read_list
+from fabula.graphs.entities.retrieval import embed
 from fabula.models import Prompt
 from fabula.models.prompted import WORDS_PER_TOKEN
 from fabula.models.prompts import (
@@ -127,7 +127,7 @@ def _search_and_answer(
     filters: Filters,
     tools: Tools,
 ) -> Pieces:
-    [vector] = embed_texts([without_notice(question)], tools)
+    [vector] = embed([without_notice(question)], tools)
     nearest = _nearest_to_hypothesis(question, vector, reports, filters, tools)
     primed = read_folds(question, nearest, tools)
 
@@ -168,7 +168,7 @@ def _nearest_to_hypothesis(
             step.note = f"in the form of {example.title}"
         except BadReply as error:
             step.note = f"the question alone, as the model's reply cannot be used: {error}"
-    [hypothesis_vector] = embed_texts([hypothesis], tools, "passage")
+    [hypothesis_vector] = embed([hypothesis], tools, "passage")
     with tools.trace.step("primer", "reports by cosine") as step:
         most = tools.options.reports
         ranked = rank_by_cosine(hypothesis_vector, reports, filters, tools, most)
@@ -254,7 +254,7 @@ def _rank(questions: Sequence[tuple[str, float]], vector: Vector, tools: Tools) 
     scores: dict[str, float] = {}
     for text, score in questions:
         scores[text] = max(scores.get(text, 0.0), score)
-    vectors = embed_texts(list(scores), tools) if scores else []
+    vectors = embed(list(scores), tools) if scores else []
     return [
         FollowUp(text, row, float(row @ vector) * score / MAX_SCORE)
         for (text, score), row in zip(scores.items(), vectors, strict=True)
