@@ -27,16 +27,14 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
 
     What is left of `tools.k` goes to the next nearest chunks, if the option `widen` is on.
     """
+    why = ""
     if tools.models.offline:
         why = "there is no model to read the question"
     elif not filters.allows("chunk"):
         why = "the filters let no chunks through"
-    elif terms := read_terms(filters, tools):
-        why = ""
-    else:
-        why = "there is no discourse graph"
-    if why:
-        return hybrid.fall_back(question, why, filters, tools)
+    terms = None if why else read_terms(filters, tools)
+    if not terms:
+        return hybrid.fall_back(question, why or "there is no discourse graph", filters, tools)
     options = tools.options
     sought = read_question(question, terms.language, read_senses(options.senses), tools)
     vector = tools.embed(question)
