@@ -15,7 +15,6 @@ from database import connect, name_server, wipe
 from endpoint import Endpoint
 from fabula import Fabula
 from fabula.ask.modes import GROUP, modes
-from fabula.ask.query import Expand
 from fabula.cli import main
 from fabula.errors import BudgetSpent, SettingsError
 from fabula.graph.trace import Trace as Steps
@@ -161,27 +160,6 @@ def test_another_package_adds_a_mode(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 # What may be done to any mode's hits
-
-
-@pytest.mark.parametrize(("expand", "kind"), [("parents", "summary"), ("neighbours", "chunk")])
-def test_hits_come_with_what_is_above_or_beside_them(expand: Expand, kind: str) -> None:
-    with Fabula(mode="naive", top_k=2, expand=expand) as fabula:
-        hits = fabula.retrieve(QUESTION)
-    assert len(hits) > 2
-    assert len({hit.id for hit in hits}) == len(hits)
-    first, second = hits[:2]
-    assert (first.kind, second.kind) == ("chunk", kind)
-    if expand == "neighbours":
-        assert second.end == first.start or second.start == first.end
-    else:
-        assert second.start <= first.start and first.end <= second.end
-
-
-def test_rankings_of_a_hybrid_are_put_together_by_scores_or_by_ranks() -> None:
-    fused: dict[str, Any] = {"hybrid.fusion": "ranks"}
-    with Fabula(mode="hybrid") as scores, Fabula(mode="hybrid", **fused) as ranks:
-        by_scores, by_ranks = scores.retrieve(QUESTION), ranks.retrieve(QUESTION)
-    assert max(hit.score for hit in by_ranks) <= 2 / 61 < by_scores[0].score
 
 
 @pytest.mark.parametrize("flag", ["--rerank", "--rewrite=queries"])

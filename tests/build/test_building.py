@@ -19,6 +19,7 @@ from fabula.graph.method import Built, Graph
 from fabula.graph.parts import document_of
 from fabula.graph.recipes import (
     Recipe,
+    document_base,
     find_stale,
     recipe,
     text_recipe,
@@ -52,7 +53,7 @@ def recipes(*graphs: Graph[Any], entities: int = 1) -> dict[str, Recipe]:
     found = {TEXT: text_recipe("sha", 200, "static")}
     for one in graphs:
         settings = {"knob": entities} if one is ENTITIES else {}
-        found[one.name] = recipe(one, settings, {}, found, offline=True)
+        found[one.name] = recipe(one, settings, {}, document_base(one, found), offline=True)
     return found
 
 

@@ -303,10 +303,10 @@ def test_settings_shows_every_setting_and_how_it_is_given() -> None:
         "--set top-down.width=VALUE",
     }
     assert {one for one in told if one in shown} == told
-    sets = ("top_k=9", "levels=3", "hybrid.fusion=ranks")
+    sets = ("top_k=9", "levels=3", "hybrid.word_weight=0.25")
     found = json.loads(run("settings", *(f"--set={one}" for one in sets), "--json").stdout)
     assert (found["top_k"], found["aspects"]["levels"]) == (9, 3)
-    assert found["hybrid"]["fusion"] == "ranks"
+    assert found["hybrid"]["word_weight"] == 0.25
 
 
 @for_each(

@@ -179,14 +179,6 @@ def test_no_mode_finds_what_comes_later(story: Collection, mode: str, until: str
         assert all(section.start < end for section in structure.outline.sections)
 
 
-@for_each("expand", ["parents", "neighbours"])
-def test_nothing_later_comes_with_a_hit(story: Collection, expand: str) -> None:
-    end = story.reading_place("Part One").end
-    hits = story.retrieve("the guns and the prisoner", until="Part One", expand=expand, k=20)
-    assert hits
-    assert all(hit.end <= end for hit in hits)
-
-
 def test_what_was_read_is_found_as_without_a_place(story: Collection) -> None:
     kinds = ("chunk",)
     whole = story.retrieve("Who brought the file to the stranger?", kinds=kinds, mode="naive", k=3)

@@ -137,8 +137,8 @@ def test_settings_come_by_name_or_as_one_value() -> None:
         Fabula(Settings.read(), collection="novels")
     with pytest.raises(SettingsError, match="collection = 3: input should be a valid string"):
         Fabula(collection=3)
-    with pytest.raises(SettingsError, match="'none', 'parents' or 'neighbours'"):
-        Fabula(expand="parent")
+    with pytest.raises(SettingsError, match="'none', 'queries' or 'answer'"):
+        Fabula(rewrite="parent")
     with Fabula(top_k=3, levels=2, graphs=["aspects"]) as fabula:
         assert (fabula.settings.top_k, fabula.settings.table("aspects").levels) == (3, 2)
 
@@ -160,7 +160,7 @@ def test_an_option_of_a_question_is_declared_once_and_is_the_same_everywhere() -
     }
     # Their bounds are those of the library, or closer ones.
     assert options.keys() - Question.model_fields.keys() == set()
-    for given in ({"k": 0}, {"context_tokens": 15}, {"expand": "parent"}):
+    for given in ({"k": 0}, {"context_tokens": 15}, {"rewrite": "parent"}):
         with pytest.raises(ValidationError):
             Question(question="Who?", **given)
 
@@ -186,7 +186,6 @@ def test_one_aspect_or_kind_needs_no_list_and_none_is_not_given() -> None:
         ({"k": 0}, "k: input should be greater than or equal to 1"),
         ({"k": 2.5}, "k: input should be a valid integer"),
         ({"context_tokens": 0}, "context_tokens: input should be greater"),
-        ({"expand": "parent"}, "expand: input should be 'none', 'parents' or 'neighbours'"),
         ({"rewrite": True}, "rewrite: input should be 'none', 'queries' or 'answer'"),
         ({"context": "words"}, "context: input should be 'auto', 'passages' or 'sentences'"),
         ({"levels": 2}, "levels: input should be a valid tuple"),

@@ -41,7 +41,7 @@ def find_elements(query: str, kinds: tuple[str, ...], filters: Filters, tools: T
     for kind in kinds:
         scores |= tools.store.search_elements(query, kind, ELEMENTS, filters)
     by_words = sorted(scores, key=lambda id: (-scores[id], id))[:ELEMENTS]
-    rows = tools.read(read_statement("core/find_passages"), filters, ids=by_words)
+    rows = tools.store.read(read_statement("core/find_passages"), filters, ids=by_words)
     found = {row["hit"]["id"]: read_hit(row) for row in rows}
     alike = [found[id] for id in by_words if id in found]
     return fuse_by_ranks([alike, near], ELEMENTS)

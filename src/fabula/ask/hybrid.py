@@ -9,12 +9,13 @@ chunks with extracts 54.2, 66.2 and 76.0 %.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from fabula.ask.fusion import fuse_by_ranks, fuse_by_scores
+from fabula.ask.fusion import fuse_by_scores
 from fabula.graph.hits import Filters, Hit
+from fabula.graph.options import FrozenOptions
 
 if TYPE_CHECKING:
     from fabula.graph.mode import Tools
@@ -28,14 +29,9 @@ ENCODER_WORD_WEIGHT = 0.5
 """The weight of BM25 with the vectors of an encoder, which know more of a text than static ones."""
 
 
-class Options(BaseModel):
+class Options(FrozenOptions):
     """The settings of the mode: how the two rankings are fused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    fusion: Literal["scores", "ranks"] = Field(
-        "scores", description="what hybrid puts its two rankings together by"
-    )
     word_weight: float | None = Field(
         None,
         ge=0,
@@ -58,15 +54,19 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         step.record(near)
     with tools.trace.step("matching", "BM25, from the full-text index") as step:
         step.record(alike)
-    with tools.trace.step("fuse", f"by {tools.options.fusion}") as step:
-        if tools.options.fusion == "ranks":
-            fused = fuse_by_ranks([alike, near], depth)
-        else:
-            weight = weigh_words(tools, tools.options.word_weight)
-            step.note += f", words {weight:g}"
-            fused = fuse_by_scores([(alike, weight), (near, 1 - weight)], depth)
+    weight = weigh_words(tools, tools.options.word_weight)
+    with tools.trace.step("fuse", f"by scores, words {weight:g}") as step:
+        fused = fuse_by_scores([(alike, weight), (near, 1 - weight)], depth)
         step.record(fused, fused[: tools.k])
     return fused[: tools.k]
+
+
+def fall_back(question: str, why: str, filters: Filters, tools: Tools) -> list[Hit]:
+    """Return what this mode finds in the place of another one; `why`, the trace says."""
+    with tools.trace.step("fall back", f"{why}: passages as hybrid finds them") as step:
+        hits = retrieve(question, filters, replace(tools, options=Options()))
+        step.record(hits)
+    return hits
 
 
 def weigh_words(tools: Tools, weight: float | None = None) -> float:

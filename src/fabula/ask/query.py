@@ -38,8 +38,6 @@ SHORT_HIT_TOKENS = 20
 
 Rewrite = Literal["none", "queries", "answer"]
 """What is searched with: the question, other wordings too, or a made-up answer instead."""
-Expand = Literal["none", "parents", "neighbours"]
-"""What comes with each hit: nothing, the summaries above it, or the chunks beside it."""
 Context = Literal["auto", "passages", "sentences"]
 """What a context is made of; 'auto' is sentences without a chat model, and with one whole passages
 if there is room for many of them (`fabula.ask.context_budget`)."""
@@ -169,11 +167,6 @@ class Query:
         Field(description="have a model rank the passages that were found"),
         DefaultFrom("rerank"),
     ] = False
-    expand: Annotated[
-        Expand,
-        Field(description="what comes with each passage: the summaries above, or neighbours"),
-        DefaultFrom("expand"),
-    ] = "none"
     knobs: Annotated[
         Mapping[str, Any],
         Field(description="options of the mode itself, as {'hippo.damping': 0.5}"),

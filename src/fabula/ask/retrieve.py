@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from fabula import tracing
 from fabula.ask.fusion import fuse_by_ranks
-from fabula.ask.query import Expand, Query, Rewrite
+from fabula.ask.query import Query, Rewrite
 from fabula.graph.hits import Filters, Hit
-from fabula.graph.installed import parent_statements
 from fabula.graph.mode import Mode, ModeRun, Tools
 from fabula.graph.queries import read_statement as core_statement
 from fabula.graph.reading_place import ReadingPlace
@@ -36,10 +35,9 @@ class RetrievalResult:
 def retrieve(query: Query, filters: Filters, runs: Sequence[ModeRun]) -> RetrievalResult:
     """Return the hits of a question's modes, best first; hits of several modes are fused by rank.
 
-    Each mode finds as many hits as it would alone. Then, in this order, as the question says:
-    `rewrite` searches with other wordings too, or with a made-up answer instead; `rerank` has a
-    model rank four times as many hits as are shown; `expand` adds the summaries above a shown hit,
-    or the chunks beside it, after it.
+    Each mode finds as many hits as it would alone. As the question says, `rewrite` searches with
+    other wordings too, or with a made-up answer instead, and `rerank` has a model rank four times
+    as many hits as are shown.
 
     Args:
         query: The question. `query.k` hits are shown.
@@ -88,12 +86,6 @@ def _retrieve(query: Query, filters: Filters, runs: Sequence[ModeRun]) -> Retrie
     if query.rerank and hits:
         hits = _rerank(query.question, hits[: WIDENING * query.k], tools)
     first, further = hits[: query.k], hits[query.k : tools.k]
-    if query.expand != "none":
-        first = _expand(first, tools, query.expand, filters)
-        if place:
-            first = hide_unread_hits(first, place, filters, tools)
-    shown_ids = {hit.id for hit in first}
-    further = [hit for hit in further if hit.id not in shown_ids]
     if all(kinds_of[run.name] for run in runs):
         kinds = dict.fromkeys(kind for run in runs for kind in kinds_of[run.name])
         filters = replace(filters, kinds=tuple(kinds))
@@ -127,7 +119,7 @@ def hide_unread_hits(
     """
     readable = {hit.id for hit in hits if hit.since is not None and hit.since <= place.end}
     if unsure := [hit.id for hit in hits if hit.since is None]:
-        rows = tools.read(core_statement("core/find_readable"), filters, ids=unsure)
+        rows = tools.store.read(core_statement("core/find_readable"), filters, ids=unsure)
         readable |= {row["id"] for row in rows}
     is_unread = tools.store.is_unread or (lambda text: False)
     return [
@@ -141,14 +133,9 @@ def hide_unread_hits(
 
 def _chunks_of_details(hits: Sequence[Hit], filters: Filters, tools: Tools) -> dict[str, Hit]:
     """Return the chunk of each detail among the hits, by the detail's id, if the filters allow."""
-    allowed = (
-        (not filters.kinds or "chunk" in filters.kinds)
-        and (not filters.aspects or "" in filters.aspects)
-        and filters.lowest == 0
-    )
     ids = [hit.id for hit in hits if hit.level == 0 and hit.kind != "chunk"]
     details = list(dict.fromkeys(ids))  # a mode may find a passage twice
-    if not (allowed and details):
+    if not (details and filters.allows("chunk")):
         return {}
     with tools.trace.step("chunks", "of details") as step:
         statement = core_statement("core/find_chunks")
@@ -183,27 +170,3 @@ def _rerank(question: str, hits: Sequence[Hit], tools: Tools) -> list[Hit]:
         ranked.sort(key=lambda hit: (-hit.score, hit.id))
         step.record(ranked, ranked[: tools.k])
     return ranked
-
-
-def _expand(hits: Sequence[Hit], tools: Tools, expand: Expand, filters: Filters) -> list[Hit]:
-    """Return each hit followed by what belongs to it, nothing twice."""
-    with tools.trace.step("expand", expand) as step:
-        additions: dict[str, list[Hit]] = {}
-        for statement in _expansions(expand):
-            related = tools.store.find_related(statement, filters, [hit.id for hit in hits])
-            for id, neighbours in related.items():
-                additions.setdefault(id, []).extend(neighbours)
-        expanded: dict[str, Hit] = {}
-        for hit in hits:
-            expanded.setdefault(hit.id, hit)
-            for addition in additions.get(hit.id, ()):
-                expanded.setdefault(addition.id, replace(addition, score=hit.score))
-        step.record(list(expanded.values()))
-    return list(expanded.values())
-
-
-def _expansions(expand: Expand) -> list[str]:
-    """Return the statements that find what belongs to a hit."""
-    if expand == "neighbours":
-        return [core_statement("core/find_neighbours")]
-    return parent_statements()

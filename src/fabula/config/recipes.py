@@ -15,7 +15,7 @@ from fabula.graph.method import Graph
 from fabula.graph.recipes import (
     Recipe,
     collection_base,
-    collection_recipe,
+    document_base,
     recipe,
     text_recipe,
     with_bases,
@@ -49,7 +49,7 @@ def make_recipes(
             graph,
             _read_options(settings, graph),
             models,
-            recipes,
+            document_base(graph, recipes),
             offline=offline,
             decisions=(decisions or {}).get(graph.name, ()),
             layers=layers,
@@ -73,7 +73,7 @@ def make_collection_recipe(
         collection_parts: What the collection's own parts were made from, by graph.
         decisions: What people decided, as far as the graph follows it.
     """
-    return collection_recipe(
+    return recipe(
         graph,
         _read_options(settings, graph),
         _name_models(settings),

@@ -33,15 +33,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-from fabula.ask.query import (
-    Context,
-    ContextTokens,
-    Expand,
-    Order,
-    Quotations,
-    Rewrite,
-    default_field,
-)
+from fabula.ask.query import Context, ContextTokens, Order, Quotations, Rewrite, default_field
 from fabula.config import serving
 from fabula.errors import SettingsError, did_you_mean
 from fabula.models.endpoint.address import redact_url
@@ -275,7 +267,6 @@ class Settings(BaseModel):
         description="model for the endpoint's /rerank, or one of this machine, as "
         "'fastembed:Xenova/ms-marco-MiniLM-L-6-v2'; without it, the chat model ranks",
     )
-    expand: Expand = default_field("expand")
     context: Context = default_field("context")
     context_tokens: ContextTokens = default_field("context_tokens")
     order: Order = default_field("order")

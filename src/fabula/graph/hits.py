@@ -56,6 +56,14 @@ class Filters:
         """Whether not all documents of the collection count."""
         return bool(self.document or self.documents)
 
+    def allows(self, kind: str, aspect: str = "", level: int = 0) -> bool:
+        """Return whether a passage or an element of this kind, aspect and level counts."""
+        return (
+            (not self.kinds or kind in self.kinds)
+            and (not self.aspects or aspect in self.aspects)
+            and self.lowest <= level <= self.highest
+        )
+
     def let_through(self, document: str) -> bool:
         """Return whether a document counts."""
         return document in self.documents if self.documents else self.document in ("", document)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from fabula.graph.hits import Filters, Hit, Passage, read_hit
+from fabula.graph.options import FrozenOptions
 from fabula.graph.readers import GraphReader
 from fabula.graph.trace import Trace
 from fabula.models import Embedder, Guide, Reply
@@ -25,10 +26,8 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 
 
-class NoOptions(BaseModel):
+class NoOptions(FrozenOptions):
     """The settings of a mode that has none."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def _no_prices(usage: Mapping[str, Usage]) -> Cost:
@@ -98,35 +97,6 @@ class Tools:
         return self.store.search_vectors(
             statement, vector, filters, self.embedder.model, **parameters
         )
-
-    def read(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
-        """Return the rows of a statement of the mode's own that needs no embeddings.
-
-        It is given `parameters` and the filters; it must not leave $collection.
-        """
-        return self.store.read(statement, filters, **parameters)
-
-    def cached(
-        self,
-        name: str,
-        filters: Filters,
-        graphs: Sequence[str],
-        make: Callable[[], Made],
-        uses: Sequence[str] = (),
-    ) -> Made | None:
-        """Return what `make` makes of graphs, from memory unless one of them has changed.
-
-        Args:
-            name: The name that it is kept by.
-            filters: The collection, and those of its documents whose parts count.
-            graphs: Graphs that it is made of.
-            make: Makes it.
-            uses: Graphs that it is made of where they exist.
-
-        Returns:
-            The value; None if one of the `graphs` has no part.
-        """
-        return self.store.cached(name, filters, graphs, make, uses)
 
     def nearest(self, question: str, filters: Filters, limit: int) -> list[Hit]:
         """Return the `limit` passages of highest cosine with the question; one round trip."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any, Protocol
 
 from fabula.text import tokens
@@ -35,5 +34,8 @@ def place_text(text: str, first: Place, last: Place | None = None) -> dict[str, 
 
 
 def make_name(text: str) -> str:
-    """Return the beginning of a text, as a name of a node."""
-    return textwrap.shorten(text, MAX_NAME_CHARACTERS, placeholder="…")
+    """Return the beginning of a text, as a name of a node; whole words where there are spaces."""
+    line = " ".join(text.split())
+    if len(line) <= MAX_NAME_CHARACTERS:
+        return line
+    return f"{line[:MAX_NAME_CHARACTERS].rsplit(' ', 1)[0]}…"

@@ -33,19 +33,19 @@ def recipe(
     graph: Graph[Any],
     settings: Mapping[str, Any],
     models: Mapping[str, Any],
-    base: Mapping[str, Recipe],
+    rests_on: Mapping[str, Any],
     *,
     offline: bool,
     decisions: Sequence[Decision] = (),
     layers: Mapping[str, str] | None = None,
 ) -> Recipe:
-    """Return what a graph's part of a document is made from.
+    """Return what a graph's part of a document or of a collection is made from.
 
     Args:
         graph: The graph.
         settings: Its settings that the result depends on.
         models: The models that it is made with.
-        base: The recipes of the document's text and its parts of other graphs.
+        rests_on: What is below it: `document_base` or `collection_base`.
         offline: Whether no chat model is asked: prompts change nothing then.
         decisions: What people decided, as far as the part follows it.
         layers: The digests of the layers of annotations of the document, by name.
@@ -58,14 +58,10 @@ def recipe(
         "models": dict(models),
         # Without a model no prompt is sent, so that a changed one changes nothing.
         "prompts": "" if offline else graph.prompts_digest(),
-        "rests_on": {name: fingerprint(base[name]) for name in _below(graph, base)},
+        "rests_on": dict(rests_on),
     }
-    return made_from | imported | _with_decisions(decisions)
-
-
-def _with_decisions(decisions: Sequence[Decision]) -> Recipe:
-    """The part of a recipe that decisions are; nothing where there are none."""
-    return {"decisions": [decision.recipe for decision in decisions]} if decisions else {}
+    decided = {"decisions": [decision.recipe for decision in decisions]} if decisions else {}
+    return made_from | imported | decided
 
 
 def decisions_by_graph(
@@ -102,33 +98,17 @@ def collection_decisions(graph: Graph[Any], decisions: Iterable[Decision]) -> li
     ]
 
 
+def document_base(graph: Graph[Any], recipes: Mapping[str, Recipe]) -> dict[str, str]:
+    """Return the fingerprints of all that a document's part is made from, by graph.
+
+    `recipes` are those of the document's text and of its parts of other graphs.
+    """
+    return {name: fingerprint(recipes[name]) for name in _below(graph, recipes)}
+
+
 def _below(graph: Graph[Any], names: Collection[str]) -> list[str]:
     """The names of all that a graph's part is made from, as far as there is such a part."""
     return [TEXT, *graph.rests_on, *(name for name in graph.uses if name in names)]
-
-
-def collection_recipe(
-    graph: Graph[Any],
-    settings: Mapping[str, Any],
-    models: Mapping[str, Any],
-    base: Mapping[str, Mapping[str, str]],
-    *,
-    offline: bool,
-    decisions: Sequence[Decision] = (),
-) -> Recipe:
-    """Return what a collection's own part is made from.
-
-    `base` is when the parts that it rests on or uses were written, as `collection_base` returns it.
-    """
-    made_from = {
-        "graph": graph.name,
-        "version": graph.version,
-        "settings": dict(settings),
-        "models": dict(models),
-        "prompts": "" if offline else graph.prompts_digest(),
-        "rests_on": {name: dict(times) for name, times in base.items()},
-    }
-    return made_from | _with_decisions(decisions)
 
 
 def complete_documents(

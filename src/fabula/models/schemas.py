@@ -13,25 +13,25 @@ where an empty list is allowed, a small model may end its reply there. Many serv
 replies are checked where they are read."""
 
 
-class QueriesReply(BaseModel):
-    """Other wordings of a question."""
+class ReplyShape(BaseModel):
+    """A reply, or a part of one, that may have no other fields than those listed."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class QueriesReply(ReplyShape):
+    """Other wordings of a question."""
 
     queries: Filled[str]
 
 
-class RankingReply(BaseModel):
+class RankingReply(ReplyShape):
     """The numbers of passages, best first."""
-
-    model_config = ConfigDict(extra="forbid")
 
     ranking: list[int]
 
 
-class ChoiceReply(BaseModel):
+class ChoiceReply(ReplyShape):
     """The number of the chosen option."""
-
-    model_config = ConfigDict(extra="forbid")
 
     choice: int

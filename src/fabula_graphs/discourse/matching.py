@@ -8,13 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fabula_graphs.discourse.labels import SLOTS
-from fabula_graphs.discourse.normal import join_words, normal, normal_forms, split_list
+from fabula_graphs.discourse.normal import normal, normal_forms, split_list
 from fabula_graphs.discourse.values import RESOLVED
 
 MIN_SIMILARITY = 0.5
 """Of two values: the share of their stems that they have in common (Jaccard)."""
-MAX_VALUE_WORDS = 8
-"""Words of a question that may be one value."""
 
 Slots = Mapping[str, Sequence[str]]
 """What a question says of an event: the values of its slots."""
@@ -78,8 +76,8 @@ class Terms:
                     scores |= {chunk: max(score, scores.get(chunk, score)) for chunk in chunks}
         return scores
 
-    def rank(self, question: Slots, least: int = 1) -> list[str]:
-        """Return the chunks that match in at least so many slots, best first.
+    def rank(self, question: Slots) -> list[str]:
+        """Return the chunks that match in a slot, best first.
 
         They are ordered by how many slots match, then by similarity weighted with rarity, then slot
         by slot in the slots' order; of equal ones the earlier comes first.
@@ -97,36 +95,7 @@ class Terms:
             by_slot = [-slots[slot][0] if slot in slots else 0.0 for slot in SLOTS]
             return (-len(slots), -total, *by_slot, self.places[chunk], chunk)
 
-        enough = (
-            chunk
-            for chunk, slots in matched.items()
-            if chunk in self.places and len(slots) >= least
-        )
-        return sorted(enough, key=order)
-
-    def find(self, question_words: Sequence[str], slot: str, tells: Iterable[bool]) -> list[str]:
-        """Return the runs of a question's words that are values of a slot, longest at each place.
-
-        `tells` says of each word whether it has a meaning by itself: a run needs one of them.
-        """
-        telling = list(tells)
-        terms = self.by_slot.get(slot, {})
-        values: list[str] = []
-        place = 0
-        while place < len(question_words):
-            for size in range(min(MAX_VALUE_WORDS, len(question_words) - place), 0, -1):
-                run = join_words(question_words[place : place + size])
-                if any(telling[place : place + size]) and self._is_value(slot, run, terms):
-                    values.append(run)
-                    place += size
-                    break
-            else:
-                place += 1
-        return list(dict.fromkeys(values))
-
-    def _is_value(self, slot: str, run: str, terms: Mapping[str, Term]) -> bool:
-        form = normal(run, self.language)
-        return form in terms or (slot in RESOLVED and form in self.named)
+        return sorted((chunk for chunk in matched if chunk in self.places), key=order)
 
     def _entities(self, slot: str, value: str) -> frozenset[str]:
         if slot not in RESOLVED:

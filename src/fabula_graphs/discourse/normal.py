@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 
 from fabula.graphs.entities.names import name_key
@@ -39,15 +39,6 @@ def stems_of(text: str, language: str) -> Iterator[str]:
             for word in words(piece):
                 if word not in articles:
                     yield from stem(word)
-
-
-def join_words(parts: Sequence[str]) -> str:
-    """Return words with spaces between them, except between letters of a script without spaces."""
-    joined = ""
-    for part in parts:
-        is_solid = joined and _SOLID_RUN.match(joined[-1]) and _SOLID_RUN.match(part)
-        joined += part if is_solid or not joined else f" {part}"
-    return joined
 
 
 def normal_forms(name: str, language: str) -> tuple[str, ...]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from fabula.graph.options import FrozenOptions
 
 ASKING = frozenset({"near", "related", "matched", "reasoning", "widen"})
 """What only questions read: the graph is the same."""
 
 
-class Options(BaseModel):
+class Options(FrozenOptions):
     """How the graph is made, and how far a question looks in it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     senses: str = Field(
         "pdtb3", description="senses of discourse relations: a shipped set's name or a TOML file"
@@ -45,6 +45,5 @@ class Options(BaseModel):
     )
     widen: bool = Field(
         True,
-        description="whether chunks beside the nearest stand in where none is linked, and the next "
-        "nearest ones fill what is left",
+        description="whether the next nearest chunks fill what is left",
     )

@@ -1,8 +1,7 @@
 """Read what a question asks for: senses, and who, what, when, where and so on.
 
-A model reads both in one call; without one, words do. As published there are two calls, of which
-the one for senses reasons step by step before it names them (zero-shot chain of thought): the
-option `reasoning`.
+A model reads both in one call. As published there are two calls, of which the one for senses
+reasons step by step before it names them (zero-shot chain of thought): the option `reasoning`.
 """
 
 from __future__ import annotations
@@ -16,19 +15,17 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
+from pydantic import BaseModel, WithJsonSchema, create_model
 
 from fabula.errors import BadReply
 from fabula.graph.mode import Tools
 from fabula.models import Chat, Prompt
 from fabula.models.prompts import fill_template
 from fabula.models.replies import ask, read_lists
-from fabula.text.stems import stemmer_of, words
+from fabula.models.schemas import ReplyShape
 from fabula_graphs.discourse.labels import SLOTS
-from fabula_graphs.discourse.matching import Terms
 from fabula_graphs.discourse.questions import MAX_VALUE_CHARACTERS, read_slots
 from fabula_graphs.discourse.senses import Senses
-from fabula_graphs.discourse.words import words_of
 
 PROMPTS = Path(__file__).parent / "modes" / "prompts"
 """Apart from the prompts that a graph is built with: if those change, the graph is stale."""
@@ -51,10 +48,8 @@ class EventQuestion:
 Reply = TypeVar("Reply", bound=BaseModel)
 
 
-class SoughtReply(BaseModel):
+class SoughtReply(ReplyShape):
     """A model's reading of a question."""
-
-    model_config = ConfigDict(extra="forbid")
 
     senses: list[str]
     who: list[str]
@@ -66,19 +61,15 @@ class SoughtReply(BaseModel):
     how: list[str]
 
 
-class ReasonedReply(BaseModel):
+class ReasonedReply(ReplyShape):
     """A chain of thought, and the senses that it leads to."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reasoning: str
     senses: list[str]
 
 
-class EventReply(BaseModel):
+class EventReply(ReplyShape):
     """What a question says of an event."""
-
-    model_config = ConfigDict(extra="forbid")
 
     who: list[str]
     predicate: list[str]
@@ -96,23 +87,17 @@ def _close_senses(reply: type[Reply], senses: tuple[str, ...]) -> type[Reply]:
     return create_model(reply.__name__, __base__=reply, senses=(list[closed], ...))
 
 
-def read_question(question: str, terms: Terms, senses: Senses, tools: Tools) -> EventQuestion:
-    """Return what the question asks for, as a model reads it.
-
-    Without a model, or if none of its replies can be used, the question's words decide.
-    """
+def read_question(question: str, language: str, senses: Senses, tools: Tools) -> EventQuestion:
+    """Return what the question asks for, as a model reads it: nothing if no reply can be used."""
     with tools.trace.step("read the question") as step:
-        by = "its words"
-        sought = read_by_words(question, terms, senses)
-        if not tools.models.offline:
-            try:
-                chat = tools.models.chat("model", "question")
-                ask_question = ask_in_steps if tools.options.reasoning else ask_model
-                sought = ask_question(question, senses, terms.language, chat)
-                by = tools.models.model("model")
-            except BadReply as error:
-                by = f"{by}, as none of the model's replies can be used: {error}"
-        step.note = f"by {by}: {_describe(sought)}"
+        ask_question = ask_in_steps if tools.options.reasoning else ask_model
+        try:
+            chat = tools.models.chat("model", "question")
+            sought = ask_question(question, senses, language, chat)
+            step.note = f"by {tools.models.model('model')}: {_describe(sought)}"
+        except BadReply as error:
+            sought = EventQuestion()
+            step.note = f"none of the model's replies can be used: {error}"
     return sought
 
 
@@ -211,27 +196,6 @@ def read_sought(reply: str, senses: Senses, language: str) -> EventQuestion:
     if not paths and not filled_slots:
         raise BadReply('Expected "senses", or at least one of the lists of an event.')
     return EventQuestion(tuple(paths[:MAX_SENSES]), filled_slots)
-
-
-def read_by_words(question: str, terms: Terms, senses: Senses) -> EventQuestion:
-    """Return the senses that words ask for, and the values that the graph has as who and so on."""
-    language_words = words_of(terms.language)
-    pdtb3 = language_words.asked_by(question) if language_words else ()
-    paths = dict.fromkeys(path for sense in pdtb3 if (path := senses.equivalent(sense)))
-    irregular = language_words.verbs if language_words else {}
-    stem = stemmer_of(terms.language)
-    question_words = words(question)
-    tells = [bool(stem.terms(word)) for word in question_words]
-    slots: dict[str, tuple[str, ...]] = {}
-    for slot in ("who", "when", "where"):
-        if values := terms.find(question_words, slot, tells):
-            slots[slot] = tuple(values)
-    verbs = [irregular.get(word, word) for word in question_words]
-    known = terms.by_slot.get("predicate", {})
-    telling = [verb for verb, tell in zip(verbs, tells, strict=True) if tell]
-    if predicates := [verb for verb in telling if " ".join(stem.stems(verb)) in known]:
-        slots["predicate"] = tuple(dict.fromkeys(predicates))
-    return EventQuestion(tuple(paths), slots)
 
 
 def _describe(sought: EventQuestion) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
+from pydantic import WithJsonSchema, create_model
 
 from fabula.errors import BadReply
 from fabula.graph.demonstrations import Demonstrations
@@ -31,6 +31,7 @@ from fabula.graph.extraction import (
 )
 from fabula.models.prompts import number_texts
 from fabula.models.replies import is_empty_value, read_lists
+from fabula.models.schemas import ReplyShape
 from fabula.text.document import Chunk
 from fabula_graphs.discourse.labels import EVENTS, LINKS, SLOTS
 from fabula_graphs.discourse.normal import normal
@@ -67,10 +68,8 @@ _WORD, _LONG_WORD = re.compile(r"\w"), re.compile(r"\w{3,}")
 Pair = tuple[Chunk, Chunk]
 
 
-class EventShape(BaseModel):
+class EventShape(ReplyShape):
     """What happens in a passage."""
-
-    model_config = ConfigDict(extra="forbid")
 
     part: int
     who: str | None
@@ -82,18 +81,14 @@ class EventShape(BaseModel):
     how: str | None
 
 
-class EventsReply(BaseModel):
+class EventsReply(ReplyShape):
     """Events of some passages."""
-
-    model_config = ConfigDict(extra="forbid")
 
     events: list[EventShape]
 
 
-class LinkShape(BaseModel):
+class LinkShape(ReplyShape):
     """How a pair of passages hangs together."""
-
-    model_config = ConfigDict(extra="forbid")
 
     pair: int
     relation: Literal["explicit", "implicit", "entity", "none"]
@@ -101,10 +96,8 @@ class LinkShape(BaseModel):
     connective: str | None
 
 
-class LinksReply(BaseModel):
+class LinksReply(ReplyShape):
     """What holds between pairs of passages."""
-
-    model_config = ConfigDict(extra="forbid")
 
     links: list[LinkShape]
 

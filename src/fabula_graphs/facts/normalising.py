@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fabula.graph.builds import Build
 from fabula.graph.calls import Calls, batches
@@ -30,6 +30,7 @@ from fabula.graphs.entities.triples import phrase_key
 from fabula.models import Embedder
 from fabula.models.prompts import escape_marks
 from fabula.models.replies import read_lists, shorten
+from fabula.models.schemas import ReplyShape
 from fabula.text.document import Vectors
 from fabula.text.ids import digest
 from fabula_graphs.facts.entities import NamedEntities
@@ -49,19 +50,15 @@ MISNUMBERED = "misnumbered"
 """Why a choice is left out."""
 
 
-class ChoiceShape(BaseModel):
+class ChoiceShape(ReplyShape):
     """Which candidate the one with that number means."""
-
-    model_config = ConfigDict(extra="forbid")
 
     n: int
     taken: int = Field(alias="is")
 
 
-class ChoicesReply(BaseModel):
+class ChoicesReply(ReplyShape):
     """Which candidates names and predicates mean."""
-
-    model_config = ConfigDict(extra="forbid")
 
     names: list[ChoiceShape]
     predicates: list[ChoiceShape]

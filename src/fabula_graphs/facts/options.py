@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from fabula.graph.options import FrozenOptions
 
 
-class Options(BaseModel):
+class Options(FrozenOptions):
     """How facts are stated and checked; the same text, options and replies give the same graph."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     ontology: str = Field(
         "narrative",
@@ -44,10 +44,8 @@ class Options(BaseModel):
     )
 
 
-class TriplesOptions(BaseModel):
+class TriplesOptions(FrozenOptions):
     """What the mode `triples` looks for: the table `[triples]`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     facts: int = Field(50, ge=1, le=1000, description="facts that are near to the question")
     least: float = Field(0.2, ge=-1, le=1, description="minimum cosine of a fact")

@@ -18,13 +18,14 @@ from itertools import cycle
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
+from pydantic import WithJsonSchema, create_model
 
 from fabula.graph.demonstrations import Demonstrations
 from fabula.graph.extraction import ModelQuestion, Records, TextWindow
 from fabula.graphs.entities.extract import REPLY_TOKENS, read_stated
 from fabula.graphs.entities.printed_forms import find_printed, printed_key
 from fabula.graphs.entities.records import TripleRecord, TripleShape, read_triple
+from fabula.models.schemas import ReplyShape
 from fabula.text.document import Chunk
 from fabula.text.sentences import spans
 from fabula_graphs.facts.labels import STATEMENTS
@@ -47,10 +48,8 @@ class TypedShape(TripleShape):
     object_type: str
 
 
-class TypedReply(BaseModel):
+class TypedReply(ReplyShape):
     """Facts of some passages."""
-
-    model_config = ConfigDict(extra="forbid")
 
     triples: list[TypedShape]
 

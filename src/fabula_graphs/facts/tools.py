@@ -41,7 +41,7 @@ def find_facts(arguments: FactsArguments, filters: Filters, tools: Tools) -> Rea
         if not arguments.query:
             raise NotFound("Give a name or a query.")
         return ReadingResult(tuple(find_elements(arguments.query, ("fact",), filters, tools)))
-    rows = tools.read(
+    rows = tools.store.read(
         read_statement("fabula_graphs/facts/find_facts"),
         filters,
         document=filters.document,

@@ -11,13 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fabula.ask import hybrid
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
-from fabula.graphs.entities.questions import find_names, rows_of
 from fabula.graphs.entities.retrieval import (
     chunk_hits,
-    fall_back,
     join_hits,
     passages,
     read_network,
@@ -27,8 +26,7 @@ from fabula.graphs.entities.retrieval import (
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     """Return the nearest facts, if records are wanted, and the `k` chunks that state them."""
-    network = read_network(filters, tools)
-    if network is None:
+    if read_network(filters, tools) is None:
         return []
     vector = tools.embed(question)
     everywhere = filters.open
@@ -38,10 +36,9 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         if hit.score >= tools.options.least
     }
     if not near:
-        rows = rows_of(find_names(question, network), network)
-        return fall_back(question, "no fact is near", rows, network, filters, tools)
+        return hybrid.fall_back(question, "no fact is near", filters, tools)
     with tools.trace.step("facts", f"{len(near)}, and the chunks that state them") as step:
-        sources = tools.read(
+        sources = tools.store.read(
             read_statement("fabula_graphs/facts/find_sources"), filters, nodes=list(near)
         )
         chunks = chunk_hits(_best(rank(near, sources), tools.k), filters, tools)
@@ -53,7 +50,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     hits = join_hits([(facts, tools.options.fact_share)], chunks, filters, tools)
     if hits:
         return hits
-    return fall_back(question, "what states the facts is gone", (), network, filters, tools)
+    return hybrid.fall_back(question, "what states the facts is gone", filters, tools)
 
 
 def rank(near: Mapping[str, float], sources: Sequence[Mapping[str, Any]]) -> dict[str, float]:

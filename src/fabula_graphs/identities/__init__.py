@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from fabula.graph.method import Graph, LazyFunction
 from fabula.graph.queries import FOLDER
-from fabula_graphs.identities import labels, prompts
+from fabula_graphs.identities import labels
 from fabula_graphs.identities.options import Options
+
+PROMPTS = Path(__file__).parent / "prompts"
 
 
 def _describe(facts: Mapping[str, Any]) -> Sequence[str]:
@@ -34,7 +37,7 @@ GRAPH = Graph(
     ),
     rests_on=(labels.ENTITIES,),
     follows=labels.ENTITIES,
-    prompts=prompts.FOLDER,
+    prompts=PROMPTS,
     cypher=FOLDER / "fabula_graphs/identities",
     describe=_describe,
     find_others=LazyFunction(f"{__name__}.others:find_others"),

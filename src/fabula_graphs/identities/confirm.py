@@ -15,9 +15,10 @@ from fabula.graphs.entities.pairs import (
     read_pairs,
 )
 from fabula.models import Prompt
+from fabula.models.prompts import fill_template
 from fabula.models.replies import shorten
+from fabula_graphs.identities import PROMPTS
 from fabula_graphs.identities.candidates import ComparedEntity
-from fabula_graphs.identities.prompts import prompt
 
 STEP = "identities"
 PRIORITY, TRIES = 1, 3
@@ -55,8 +56,12 @@ def ask_about(pairs: Sequence[Pair], temperature: float) -> Build[list[tuple[boo
         BadReply: No reply says something of each pair.
     """
     request = Prompt(
-        system=prompt("pairs_system"),
-        user=prompt("pairs", pairs=list_pairs([pair.texts for pair in pairs]), count=len(pairs)),
+        system=fill_template(PROMPTS / "pairs_system.txt"),
+        user=fill_template(
+            PROMPTS / "pairs.txt",
+            pairs=list_pairs([pair.texts for pair in pairs]),
+            count=len(pairs),
+        ),
         max_tokens=REPLY_TOKENS,
         temperature=temperature,
         schema=PairsReply,

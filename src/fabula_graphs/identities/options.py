@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from fabula.graph.options import FrozenOptions
 from fabula.graphs.entities.decided_pairs import Pairs
 
 
-class Options(BaseModel):
+class Options(FrozenOptions):
     """What a person decides; the id of an entity may stand for its name."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     keep_apart: Pairs = Field(
         (), description="names in two documents that are never one entity's, as 'John = John'"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from fabula.graph.options import FrozenOptions
 
 CHAT_ONLY = frozenset({"window_tokens"})
 """What changes nothing where no chat model is asked."""
@@ -10,10 +12,8 @@ ASKING = frozenset({"said"})
 """What only questions read: the graph is the same."""
 
 
-class Options(BaseModel):
+class Options(FrozenOptions):
     """How speakers are found: the table `[speech]`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     window_tokens: int = Field(
         1200,

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from fabula.errors import BadReply
 from fabula.graph.extraction import (
     MALFORMED,
@@ -29,7 +27,7 @@ from fabula.graph.extraction import (
 )
 from fabula.graphs.entities.names import lower_name
 from fabula.models.replies import read_lists
-from fabula.models.schemas import Filled
+from fabula.models.schemas import Filled, ReplyShape
 from fabula_graphs.speech.labels import SPEAKERS
 from fabula_graphs.speech.persons import Persons
 from fabula_graphs.speech.values import Placed
@@ -46,10 +44,8 @@ UNPROVEN = "unproven"
 MAX_WORDS_CHARACTERS = 300
 
 
-class SpeakerShape(BaseModel):
+class SpeakerShape(ReplyShape):
     """Who says a quotation."""
-
-    model_config = ConfigDict(extra="forbid")
 
     quotation: int
     speaker: str | None
@@ -57,10 +53,8 @@ class SpeakerShape(BaseModel):
     words: str | None
 
 
-class SpeakersReply(BaseModel):
+class SpeakersReply(ReplyShape):
     """Who says the quotations of some passages."""
-
-    model_config = ConfigDict(extra="forbid")
 
     quotations: Filled[SpeakerShape]
 

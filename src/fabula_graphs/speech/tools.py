@@ -33,7 +33,7 @@ class SpeechArguments(ToolArguments):
 
 def find_speech(arguments: SpeechArguments, filters: Filters, tools: Tools) -> ReadingResult:
     """Return quotations in text order, each after who says it to whom."""
-    rows = tools.read(
+    rows = tools.store.read(
         read_statement("fabula_graphs/speech/find_said"),
         filters,
         document=filters.document,

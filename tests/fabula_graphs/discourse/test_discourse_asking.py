@@ -13,12 +13,7 @@ from fabula.errors import BadReply
 from fabula_graphs.discourse.matching import Terms, in_turn, make_terms
 from fabula_graphs.discourse.modes.discourse import choose
 from fabula_graphs.discourse.normal import normal
-from fabula_graphs.discourse.question_reading import (
-    ask_in_steps,
-    ask_model,
-    read_by_words,
-    read_sought,
-)
+from fabula_graphs.discourse.question_reading import ask_in_steps, ask_model, read_sought
 from fabula_graphs.discourse.senses import read_senses
 from scripted import Says
 
@@ -137,18 +132,6 @@ def test_letters_of_a_script_without_spaces_are_compared_in_pairs() -> None:
     assert known.match("what", "式会社")["c0"][0] == pytest.approx(2 / 3)
 
 
-def test_a_value_is_found_in_a_question_without_spaces() -> None:
-    known = make_terms(
-        "ja",
-        ["c0", "c1"],
-        [("who", normal("田中", "ja"), ["c0"]), ("where", normal("会社", "ja"), ["c1"])],
-        [],
-    )
-    found = read_by_words("田中はなぜ会社を出たのか", known, PDTB3)
-    assert found.slots["who"] == ("田中",)
-    assert found.slots["where"] == ("会社",)
-
-
 # In which order
 
 
@@ -181,48 +164,6 @@ def test_related_are_those_in_the_senses_the_deepest_first() -> None:
 
 
 # How a question is read
-
-
-@for_each(
-    ("question", "senses"),
-    [
-        ("Why did Anna leave?", ["Contingency.Cause", "Contingency.Purpose"]),
-        ("What happened after the storm?", ["Contingency.Cause", "Temporal.Asynchronous"]),
-        ("Did he stay although he was ill?", ["Comparison.Concession"]),
-        ("Would she have stayed if he had come?", ["Contingency.Condition"]),
-        ("How does Boris open the door?", ["Expansion.Manner"]),
-        ("How many lamps are there?", []),
-        ("Who is Boris?", []),
-    ],
-)
-def test_a_question_asks_for_senses_by_its_words(question: str, senses: list[str]) -> None:
-    assert list(read_by_words(question, terms({}), PDTB3).senses) == senses
-
-
-def test_a_question_asks_for_the_senses_that_the_set_has() -> None:
-    found = read_by_words("Why and how did it happen?", terms({}), read_senses("pdtb2"))
-    assert found.senses == ("CONTIGENCY.Cause",)
-
-
-def test_what_a_question_says_is_found_among_what_is_known() -> None:
-    known = terms(
-        {
-            ("who", "Sherlock Holmes"): [1],
-            ("who", "Holmes"): [2],
-            ("where", "Dunmore"): [3],
-            ("when", "on Monday"): [4],
-            ("predicate", "go"): [5],
-        }
-    )
-    found = read_by_words("Why did Sherlock Holmes, on Monday, go to Dunmore?", known, PDTB3)
-    assert found.slots == {
-        "who": ("sherlock holmes",),
-        "when": ("on monday",),
-        "where": ("dunmore",),
-        "predicate": ("go",),
-    }
-    went = read_by_words("Who went?", known, PDTB3)
-    assert went.slots == {"predicate": ("go",)}
 
 
 def reply(**told: Any) -> str:

@@ -14,7 +14,7 @@ from cases import for_each
 from database import connect, cypher, wipe
 from endpoint import Endpoint
 from fabula import Fabula, Outcome
-from fabula.config.settings import Settings
+from fabula.config.settings import OFFLINE, Settings
 from fabula.errors import NotFound
 from fabula.graph import TEXT, Owner, Part, Record
 from fabula.graph.explore import shipped_query
@@ -168,7 +168,10 @@ def scenes(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         fabula.ingest_text("Anna slept.", source="b.txt", title="Bare", language="en")
         _put(fabula)
         assert fabula.check().violations == ()
-        yield fabula
+    with Endpoint() as endpoint:
+        online = settings.model_copy(update={"model": "m", "base_url": endpoint.url})
+        with Fabula(online) as fabula:
+            yield fabula
 
 
 def _put(fabula: Fabula) -> None:
@@ -222,8 +225,8 @@ def test_the_nearest_comes_first_then_what_stands_in_the_sense_in_both_direction
 ) -> None:
     places, told = found(scenes, WHY, document="Scenes", knobs={"near": 1})
     assert places[:3] == [2, 1, 3], "why: what it comes of, and what it makes believe"
-    assert any("related: Contingency.Cause" in one and "2 chunks" in one for one in told)
-    assert any(one.startswith("read the question: by its words") for one in told)
+    assert any("Contingency" in one and "2 chunks" in one for one in told if "related: " in one)
+    assert any(one.startswith("read the question: by m") for one in told)
 
 
 def test_each_of_several_near_ones_is_beside_its_own(scenes: Fabula) -> None:
@@ -233,15 +236,10 @@ def test_each_of_several_near_ones_is_beside_its_own(scenes: Fabula) -> None:
 
 
 def test_what_tells_of_the_same_event_comes_after(scenes: Fabula) -> None:
-    question = "Were the seven sailors near the churchyard?"
+    question = "Did Clara see the lamp of the tower alight in every night of the year?"
     places, told = found(scenes, question, document="Scenes", knobs={"near": 1, "related": 0})
-    assert 5 in places[:2]
-    assert any(one.startswith("matched: who, where: 1 chunks") for one in told)
-
-
-def test_with_no_sense_asked_for_the_neighbours_stand_in_and_it_is_told(scenes: Fabula) -> None:
-    _, told = found(scenes, "Who danced at the fair at midnight?", document="Scenes")
-    assert any(one.startswith("fall back: beside the nearest") for one in told)
+    assert places[:2] == [0, 2]
+    assert any(one.startswith("matched: who: 1 chunks") for one in told)
 
 
 def test_as_published_the_context_is_short_where_nothing_is_linked(scenes: Fabula) -> None:
@@ -249,9 +247,8 @@ def test_as_published_the_context_is_short_where_nothing_is_linked(scenes: Fabul
     given: dict[str, Any] = {"near": 1, "matched": 0}
     wide, _ = found(scenes, question, document="Scenes", knobs=given)
     assert len(wide) > 1
-    short, told = found(scenes, question, document="Scenes", knobs={**given, "widen": False})
+    short, _ = found(scenes, question, document="Scenes", knobs={**given, "widen": False})
     assert short == wide[:1] == [4]
-    assert not any(one.startswith("fall back") for one in told)
     linked, _ = found(scenes, WHY, document="Scenes", knobs={**given, "widen": False})
     assert linked == [2, 1, 3]
 
@@ -275,7 +272,7 @@ def test_kept_terms_change_with_the_entities(scenes: Fabula) -> None:
     question = "Did Hypatia keep the lamp?"
     place = {"document": "Scenes", "knobs": {"near": 1, "related": 0}}
     _, told = found(scenes, question, **place)
-    assert not any(one.startswith("matched: who") for one in told)
+    assert "matched: who: 0 chunks" in told
     entry = scenes.document("Scenes")
     # A writer also takes a lock, by which the store sees that versions are to be read again.
     written = """
@@ -294,13 +291,16 @@ def test_kept_terms_change_with_the_entities(scenes: Fabula) -> None:
     cypher(scenes.open_store(), change, document=entry.id)
     _, told = found(scenes, question, **place)
     cypher(scenes.open_store(), undo, document=entry.id)
-    assert any("who hypatia" in one for one in told if one.startswith("read the question"))
+    assert "matched: who: 1 chunks" in told
 
 
-def test_without_the_graph_it_is_as_hybrid(scenes: Fabula) -> None:
-    hits = scenes.retrieve("Who slept?", mode="discourse", document="Bare")
-    same = scenes.retrieve("Who slept?", mode="hybrid", document="Bare")
-    assert [hit.id for hit in hits] == [hit.id for hit in same] != []
+def test_without_the_graph_or_a_model_it_is_as_hybrid(scenes: Fabula) -> None:
+    def find(fabula: Fabula, mode: str, document: str) -> list[str]:
+        return [hit.id for hit in fabula.retrieve(WHY, mode=mode, document=document)]
+
+    assert find(scenes, "discourse", "Bare") == find(scenes, "hybrid", "Bare") != []
+    with Fabula(scenes.settings.model_copy(update={"model": OFFLINE})) as offline:
+        assert find(offline, "discourse", "Scenes") == find(offline, "hybrid", "Scenes") != []
 
 
 def rows(fabula: Fabula, name: str, **given: Any) -> list[dict[str, Any]]:

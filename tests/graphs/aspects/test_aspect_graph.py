@@ -164,7 +164,7 @@ def test_the_result_depends_on_what_the_aspects_say_and_offline_on_no_chat() -> 
     online, offline = GRAPH.settings(knobs, False), GRAPH.settings(knobs, True)
     [described] = online["set"].values()
     assert len(described) == 2
-    chat_only = {"details_per_call", "aspects_with_summaries"}
+    chat_only = {"details_form", "details_per_call", "aspects_with_summaries"}
     assert set(online) - set(offline) == chat_only | {"words"}
     # Others choose aspects.
     choosing = {"only_aspects", "without_aspects"}

@@ -19,11 +19,11 @@ from fabula.graph.sets import list_shipped
 from fabula.graphs.entities import GRAPH
 from fabula.graphs.entities.demonstrations import read_demonstrations
 from fabula.graphs.entities.extract import (
-    CollectionPurpose,
     ExtractedRecords,
     ask_entities,
     attribute,
     read_extracted,
+    say_purpose,
 )
 from fabula.graphs.entities.options import Options
 from fabula.graphs.entities.placeholders import EntityPlaceholders
@@ -409,10 +409,7 @@ def test_a_set_has_as_many_demonstrations_and_each_is_borne_out(
             assert (facts.dropped, len(facts.records) > 3) == ({}, True)
 
 
-NO_PURPOSE = CollectionPurpose()
-
-
-def system_of(name: str, purpose: CollectionPurpose = NO_PURPOSE) -> str:
+def system_of(name: str, purpose: str = "") -> str:
     """The system text of the question about entities, with demonstrations of a set."""
     chat = Says(lambda _: json.dumps(BOB))
     demonstrations = read_demonstrations(name)
@@ -467,9 +464,7 @@ def test_a_set_of_ones_own_is_a_file_and_a_wrong_one_is_refused(tmp_path: Path) 
 
 def test_a_domain_and_questions_are_said_and_make_the_graph_stale() -> None:
     plain = system_of("narrative")
-    said = system_of(
-        "narrative", CollectionPurpose("Whaling. Ships matter.", ("Who sank the ship?",))
-    )
+    said = system_of("narrative", say_purpose("Whaling. Ships matter.", ("Who sank the ship?",)))
     assert "What the texts are about: Whaling. Ships matter." in said
     assert "- Who sank the ship?\n" in said
     assert "What the texts are about" not in plain

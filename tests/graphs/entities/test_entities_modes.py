@@ -371,15 +371,6 @@ def test_mini_takes_the_nearest_of_a_type_for_the_answer_and_not_half_a_novel() 
     assert "Clara" in nearest, "who brings a lamp is nearest to who gave it"
 
 
-def test_where_mini_finds_no_path_it_finds_the_chunks_of_whom_is_named() -> None:
-    steps = walked("Where is Соня?", "mini")
-    assert steps["starts"].note == "Соня 1.00"
-    assert steps["paths"].note == ""
-    fallback = steps["fall back"]
-    assert fallback.note == "there is no path: chunks of the entities found"
-    assert fallback.hits[0].text.startswith("CHAPTER V\n")
-
-
 def test_of_the_nearest_entities_local_takes_as_many_as_it_says_and_all_that_are_named() -> None:
     nobody = "Which ship sailed in the ice of the winter?"
     assert MODES["local"].options().model_dump()["entities"] == 10, "the reference takes 20"

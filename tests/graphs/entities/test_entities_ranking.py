@@ -193,21 +193,10 @@ def test_lists_by_turns() -> None:
     assert light.by_turns([]) == []
 
 
-def test_what_an_entity_leaves_of_its_chunks_goes_to_the_first_that_has_more() -> None:
-    assert light.share_out([2, 5, 1]) == [2, 5, 1]
-    assert light.share_out([9]) == [5]
-    assert light.share_out([]) == []
-
-
-def test_a_chunk_of_two_entities_is_the_firsts() -> None:
-    picked = light.pick_by_weight([[1, 2], [2, 3], [4]], {})
-    assert picked == [2, 1, 3, 4]
-
-
 def test_half_of_five_chunks_an_entity_are_picked_by_the_question() -> None:
     lists = [[1, 2, 3], [3, 4, 5], [6]]
-    assert light.pick_by_place(lists, {5: 0, 2: 1}) == [5, 2, 3, 1, 4, 6]
-    assert light.pick_by_place([[1, 2, 3]], {3: 0}) == [3, 1]
+    assert light.pick_chunks(lists, {5: 0, 2: 1}) == [5, 2, 3, 1, 4, 6]
+    assert light.pick_chunks([[1, 2, 3]], {3: 0}) == [3, 1]
 
 
 def test_a_rare_keyword_is_not_drowned_by_common_ones() -> None:
@@ -260,14 +249,6 @@ def test_all_chunks_of_a_hero_count() -> None:
     assert hero.chunk_counts.tolist() == [300]
     assert "c299" in hero.chunks
     assert fast.rank_chunks({0: 1.0}, {}, hero, mentions=True).all()
-
-
-def test_relations_that_say_the_same_come_later() -> None:
-    vectors = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
-    scores = {7: 1.0, 8: 0.9, 9: 0.5}
-    assert light.diversify([7, 8, 9], scores, vectors, 0.3) == [7, 8, 9]
-    assert light.diversify([7, 8, 9], scores, vectors, 0.5) == [7, 9, 8]
-    assert light.diversify([7, 8, 9], scores, vectors, 0.0) == [7, 8, 9]
 
 
 # mini

@@ -9,7 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from fabula.graph.options import FrozenOptions
 
 PROMPTS = Path(__file__).parent / "prompts"
 Effort = Literal["low", "medium", "high"]
@@ -17,10 +19,8 @@ ROUNDS: dict[Effort, int] = {"low": 1, "medium": 5, "high": 15}
 """How often the model may call tools before it has to answer."""
 
 
-class AgentOptions(BaseModel):
+class AgentOptions(FrozenOptions):
     """The settings of the mode: how long the model may read, and what that may cost."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     effort: Effort = Field(
         "medium", description="how often agent may call tools: 1 round, 5 or 15, then it answers"

@@ -287,7 +287,10 @@ class AgentRun:
         except (BadReply, NotFound) as error:
             self._report(str(error), call)
             return
-        hits = [hit for hit in result.hits if _passes(hit, self._filters)]
+        # Whatever the tool did about the filters.
+        allows, let_through = self._filters.allows, self._filters.let_through
+        hits = [hit for hit in result.hits if allows(hit.kind, hit.aspect, hit.level)]
+        hits = [hit for hit in hits if let_through(hit.document)]
         if place := self._tools.store.place:
             # A tool of another package may not know of the reader's place.
             hits = hide_unread_hits(hits, place, self._filters, self._tools)
@@ -337,7 +340,9 @@ class AgentRun:
 
     def _is_built(self, graph: str) -> bool:
         whole = self._filters.open
-        return self._tools.cached(f"{graph} is built", whole, (graph,), lambda: True) is not None
+        return (
+            self._tools.store.cached(f"{graph} is built", whole, (graph,), lambda: True) is not None
+        )
 
     def _read_passage(
         self, arguments: ReadArguments, filters: Filters, tools: Tools
@@ -522,16 +527,6 @@ def _read_arguments(call: ToolCall, tool: ReadingTool) -> ToolArguments:
         expected = ", ".join(tool.arguments.model_fields)
         message = f"The arguments can't be used, as {first_problem(error)}. They are: {expected}."
         raise BadReply(message) from error
-
-
-def _passes(hit: Hit, filters: Filters) -> bool:
-    """Whether the filters let a hit through, whatever the tool did about them."""
-    return (
-        filters.let_through(hit.document)
-        and (not filters.kinds or hit.kind in filters.kinds)
-        and (not filters.aspects or hit.aspect in filters.aspects)
-        and filters.lowest <= hit.level <= filters.highest
-    )
 
 
 @functools.cache

@@ -89,7 +89,7 @@ def _rank(query: str, filters: Filters, tools: Tools) -> tuple[list[Hit], list[H
 
 def read_around(hit: Hit, before: int, after: int, filters: Filters, tools: Tools) -> ReadingResult:
     """Return the chunks that a hit stands in, with some before and after them, in text order."""
-    rows = tools.read(
+    rows = tools.store.read(
         read_statement("core/find_stretch"),
         filters,
         document=hit.document,
@@ -120,7 +120,7 @@ def list_contents(arguments: ToolArguments, filters: Filters, tools: Tools) -> R
 def read_chapter(arguments: ChapterArguments, filters: Filters, tools: Tools) -> ReadingResult:
     """Read one part of a chapter in text order. Raises NotFound if there is no such chapter."""
     chapter = _find_chapter(arguments.chapter, _read_chapters(filters, tools))
-    rows = tools.read(
+    rows = tools.store.read(
         read_statement("core/find_stretch"),
         filters,
         document=chapter.document,
@@ -150,7 +150,7 @@ def _in_parts(hits: Sequence[Hit]) -> list[list[Hit]]:
 
 
 def _read_chapters(filters: Filters, tools: Tools) -> list[Chapter]:
-    rows: list[dict[str, Any]] = tools.read(read_statement("core/find_chapters"), filters)
+    rows: list[dict[str, Any]] = tools.store.read(read_statement("core/find_chapters"), filters)
     return [Chapter(**row) for row in rows]
 
 

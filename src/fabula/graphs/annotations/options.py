@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from fabula.graph.options import FrozenOptions
 
 ASKING = frozenset({"found"})
 """What only questions read: the graph is the same."""
 
 
-class Options(BaseModel):
+class Options(FrozenOptions):
     """How annotations are kept and asked: the table `[annotations]`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     embed_notes: bool = Field(
         True,

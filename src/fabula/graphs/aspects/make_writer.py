@@ -81,7 +81,6 @@ def _make_own_writer(
             summary_tokens=options.summary_tokens,
             details=options.details,
             detail_tokens=options.detail_tokens,
-            details_form=options.details_form,
         )
     from fabula.graphs.aspects.prompted_writer import PromptedWriter
 

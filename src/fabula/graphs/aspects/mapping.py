@@ -7,14 +7,13 @@ from typing import Any
 
 from fabula.graph import Edge, Gap, Node
 from fabula.graph.method import Known, PieceListener
+from fabula.graph.places import make_name
 from fabula.graphs.aspects.labels import DETAIL, DETAILS, MODEL, RULES, SUMMARIZES, SUMMARY
 from fabula.graphs.aspects.values import ClusterMember, Detail, MissingReply, StoredAspects, Summary
 from fabula.text.document import Chunk, empty_vector
 
 PLACE = ("section", "start", "end", "text", "tokens")
 """Properties that summaries and details have under the same names as chunks."""
-MAX_NAME_CHARACTERS = 60
-"""How much of a summary's first words is part of its name."""
 
 
 def make_nodes(
@@ -189,11 +188,8 @@ def summary_name(aspect: str, level: int, text: str, by: str = MODEL) -> str:
 
     An extract says so, as in 'plot 2, extract: ...'.
     """
-    line = " ".join(text.split())
-    if len(line) > MAX_NAME_CHARACTERS:
-        line = f"{line[:MAX_NAME_CHARACTERS].rsplit(' ', 1)[0]}…"
     mark = ", extract" if by == RULES else ""
-    return f"{aspect} {level}{mark}: {line}"
+    return f"{aspect} {level}{mark}: {make_name(text)}"
 
 
 def _place(passage: Summary | Detail) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Details without a model: clauses of a chunk, as key facts or as condensations of all of it."""
+"""Details without a model: clauses of a chunk, as key facts."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fabula.models.offline.extracts import MIN_WORDS, salience
 from fabula.text.document import Vectors
-from fabula.text.ranking import Scores, maximal_marginal_relevance, scale
+from fabula.text.ranking import maximal_marginal_relevance, scale
 from fabula.text.stems import Stemmer, words
-from fabula.text.tokens import count, count_all, cut
-
-Rows = NDArray[np.intp]
+from fabula.text.tokens import count, cut
 
 BALANCE = 0.6
 """The weight of salience against similarity to clauses that are already chosen; measured."""
@@ -22,9 +19,6 @@ CLAUSES_PER_FRAGMENT = 3
 """About 40 tokens."""
 MAX_SHARED_STEMS = 0.5
 """Two fragments whose Jaccard index of stems is above this repeat each other."""
-REUSED = 0.5
-"""What remains of a clause's salience in each further condensation after one that has it: the most
-important clauses come again, and the others take turns."""
 
 _BREAK = re.compile(r"(?<=[;:,—–])\s+|(?<=[—–，、；：])|\s+(?=[—–(])|(?<=\))\s+|(?<=--)|(?=--)")
 _EDGES = " \t\n,;:.!?—–-_*\"'“”‘’«»„()[]…，、；：。！？「」『』（）"
@@ -64,67 +58,6 @@ def fragments(
         if fragment and not any(_repeats(fragment, other, stemmer) for other in chosen):
             chosen.append(fragment)
     return tuple(chosen)
-
-
-def condensations(
-    sentences: Sequence[str], stemmer: Stemmer, idf: Mapping[str, float], most: int, limit: int
-) -> tuple[str, ...]:
-    """Return condensations of a whole chunk, each of the salient clauses of all its sentences.
-
-    A condensation first has a clause of as many sentences as its length allows, and then more of
-    them; all in text order, joined by semicolons. The next condensation makes another choice: it
-    prefers clauses that those before it do not have. One that is equal to a condensation before it
-    is left out, as in a chunk whose clauses all fit into one; so is one that is exactly a sentence
-    of the chunk, or the whole chunk.
-
-    Args:
-        sentences: The chunk's sentences.
-        stemmer: The stemmer of its language.
-        idf: The inverse document frequencies of stems.
-        most: Maximum number of condensations.
-        limit: Maximum tokens of a condensation.
-    """
-    owner_of: dict[str, int] = {}
-    for row, sentence in enumerate(sentences):
-        for part in clauses(sentence):
-            owner_of.setdefault(part, row)  # what a chunk says twice is said once
-    if not owner_of:
-        return ()
-    owner, parts = np.array(list(owner_of.values())), list(owner_of)
-    stems = [stemmer.stems(part) for part in parts]
-    relevance = scale(salience(stems, idf))
-    vectors, lengths = _directions(stems), count_all([f"; {part}" for part in parts])
-    printed = {tuple(words(text)) for text in (*sentences, " ".join(sentences))}
-    made: dict[str, None] = {}
-    for _ in range(most):
-        chosen = _choose(relevance, vectors, lengths, owner, limit)
-        text = _join([parts[row] for row in chosen], parts, printed, limit)
-        if text:
-            made.setdefault(text)
-        relevance = relevance.copy()
-        relevance[chosen] *= REUSED
-    return tuple(made)
-
-
-def _choose(
-    relevance: Scores, vectors: Vectors, lengths: Sequence[int], owner: Rows, limit: int
-) -> list[int]:
-    """Return rows of clauses, best first: of each sentence one before any has a second."""
-    ranked = maximal_marginal_relevance(relevance, vectors, [1] * len(owner), len(owner), BALANCE)
-    seen: set[int] = set()
-    first: list[int] = []
-    for row in ranked:
-        if owner[row] not in seen:
-            seen.add(owner[row])
-            first.append(row)
-    chosen: list[int] = []
-    left = limit
-    for row in dict.fromkeys((*first, *ranked)):
-        if lengths[row] <= left:
-            chosen.append(row)
-            left -= lengths[row]
-    # A single clause that is too long is cut by whoever joins them.
-    return chosen or ranked[:1]
 
 
 def clauses(sentence: str) -> list[str]:

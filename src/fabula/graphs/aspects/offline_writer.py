@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.graphs.aspects.offline_details import condensations, fragments
+from fabula.graphs.aspects.offline_details import fragments
 from fabula.models import Embedder
 from fabula.models.offline.extracts import MIN_WORDS, embed, salience, sentence_lines
 from fabula.text.document import Vector, Vectors
@@ -26,7 +26,6 @@ from fabula.text.stems import Stemmer
 from fabula.text.tokens import count, count_all, cut
 
 if TYPE_CHECKING:
-    from fabula.graphs.aspects.options import DetailsForm
     from fabula.graphs.aspects.values import Aspect
 
 BALANCE = 0.5
@@ -77,7 +76,6 @@ class ExtractiveWriter:
         summary_tokens: int,
         details: int,
         detail_tokens: int,
-        details_form: DetailsForm = "facts",
     ) -> None:
         """Read a document.
 
@@ -89,9 +87,7 @@ class ExtractiveWriter:
             summary_tokens: Maximum tokens of a summary.
             details: Maximum number of details of a chunk.
             detail_tokens: Maximum tokens of a detail.
-            details_form: Whether a detail is a key fact or the whole chunk condensed.
         """
-        self._condense = condensations if details_form == "whole" else fragments
         self._language, self._embedder = language, embedder
         self._summary_tokens, self._details = summary_tokens, (details, detail_tokens)
         self._stemmer = Stemmer(language)
@@ -151,9 +147,9 @@ class ExtractiveWriter:
         return _join(cluster, picked)
 
     def condense(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
-        """Return the densest clauses of each chunk in text order: facts, or all of it condensed."""
+        """Return the densest clauses of each chunk in text order, as key facts."""
         chunks = ([sentence.text for sentence in self._sentences([text])] for text in texts)
-        return [self._condense(chunk, self._stemmer, self._idf, *self._details) for chunk in chunks]
+        return [fragments(chunk, self._stemmer, self._idf, *self._details) for chunk in chunks]
 
     def _make_cluster(self, texts: tuple[str, ...]) -> _Cluster:
         distinct = {

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from fabula.graph.options import FrozenOptions
 
 DetailsForm = Literal["facts", "whole"]
 """What a detail is: one of the key facts of its chunk, or the whole chunk condensed. The latter is
 the original method's: its second detail has the same facts in another form and choice."""
-CHAT_ONLY = frozenset({"details_per_call", "aspects_with_summaries"})
+CHAT_ONLY = frozenset({"details_form", "details_per_call", "aspects_with_summaries"})
 """Options that change nothing where no chat model is asked."""
 CHOOSING = frozenset({"only_aspects", "without_aspects"})
 """Options that choose aspects: what a graph is made from has the aspects themselves instead."""
 
 
-class Options(BaseModel):
+class Options(FrozenOptions):
     """The table `[aspects]`; the same text, options and replies give the same graph."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     set: str = Field(
         "narrative", description="aspect set: the name of a shipped set, or a TOML file"
@@ -67,8 +67,8 @@ class Options(BaseModel):
     details: int = Field(2, ge=0, description="detail nodes for each chunk")
     details_form: DetailsForm = Field(
         "facts",
-        description="what a detail is: one of the chunk's key facts, or the whole chunk condensed, "
-        "as in the original method",
+        description="what a detail is: one of the chunk's key facts, or with a model the whole "
+        "chunk condensed, as in the original method",
     )
     detail_tokens: int = Field(60, ge=8, description="maximum tokens of a detail")
     details_per_call: int = Field(

@@ -9,82 +9,64 @@ from __future__ import annotations
 import functools
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
+from pydantic import WithJsonSchema, create_model
 
-from fabula.models.schemas import Filled
+from fabula.models.schemas import Filled, ReplyShape
 
 
-class AspectsReply(BaseModel):
+class AspectsReply(ReplyShape):
     """The aspects that are clearest in some passages."""
-
-    model_config = ConfigDict(extra="forbid")
 
     aspects: list[str]
 
 
-class DetailsReply(BaseModel):
+class DetailsReply(ReplyShape):
     """Key facts of a passage."""
-
-    model_config = ConfigDict(extra="forbid")
 
     details: Filled[str]
 
 
-class PassageDetails(BaseModel):
+class PassageDetails(ReplyShape):
     """Key facts of the passage with that number."""
-
-    model_config = ConfigDict(extra="forbid")
 
     passage: int
     details: Filled[str]
 
 
-class PassagesReply(BaseModel):
+class PassagesReply(ReplyShape):
     """Key facts of several passages."""
-
-    model_config = ConfigDict(extra="forbid")
 
     passages: Filled[PassageDetails]
 
 
-class CondensedReply(BaseModel):
+class CondensedReply(ReplyShape):
     """Condensations of a passage, each of all of it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     details: Filled[str]
 
 
-class PassageCondensed(BaseModel):
+class PassageCondensed(ReplyShape):
     """Condensations of the passage with that number, each of all of it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     passage: int
     details: Filled[str]
 
 
-class CondensedPassagesReply(BaseModel):
+class CondensedPassagesReply(ReplyShape):
     """Condensations of several passages."""
-
-    model_config = ConfigDict(extra="forbid")
 
     passages: Filled[PassageCondensed]
 
 
-class AspectSummary(BaseModel):
+class AspectSummary(ReplyShape):
     """What some passages tell about one aspect."""
-
-    model_config = ConfigDict(extra="forbid")
 
     aspect: str
     summary: str
 
 
-class SummariesReply(BaseModel):
+class SummariesReply(ReplyShape):
     """The aspects that are clearest in some passages, each with its summary."""
-
-    model_config = ConfigDict(extra="forbid")
 
     summaries: list[AspectSummary]
 

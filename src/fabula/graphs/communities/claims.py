@@ -14,8 +14,6 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from fabula.graph.extraction import (
     UNSUPPORTED,
     ModelQuestion,
@@ -31,6 +29,7 @@ from fabula.graphs.entities.printed_forms import find_printed, printed_key
 from fabula.graphs.entities.records import read_line, read_list, read_name
 from fabula.models.prompts import fill_template
 from fabula.models.replies import read_lists, shorten
+from fabula.models.schemas import ReplyShape
 from fabula.text.document import Chunk
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -50,10 +49,8 @@ QUOTED_WORDS = 4
 ClaimRecord = Mapping[str, Any]
 
 
-class ClaimShape(BaseModel):
+class ClaimShape(ReplyShape):
     """A claim."""
-
-    model_config = ConfigDict(extra="forbid")
 
     subject: str
     object: str | None
@@ -66,10 +63,8 @@ class ClaimShape(BaseModel):
     quotes: list[str]
 
 
-class ClaimsReply(BaseModel):
+class ClaimsReply(ReplyShape):
     """The claims of some passages."""
-
-    model_config = ConfigDict(extra="forbid")
 
     claims: list[ClaimShape]
 

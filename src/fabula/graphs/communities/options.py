@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from fabula.graph.options import FrozenOptions
 
 CHAT_ONLY = frozenset({"report_tokens_in", "report_tokens", "claims", "window_tokens", "gleanings"})
 """Options that change nothing where no chat model is asked."""
@@ -13,10 +15,8 @@ UNASKED = frozenset({"max_cluster_size", "report_tokens_in", "claims"})
 still reuses the replies to those that stay the same."""
 
 
-class DivisionOptions(BaseModel):
+class DivisionOptions(FrozenOptions):
     """How communities are found, and how much is read and written of each."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_cluster_size: int = Field(
         10,

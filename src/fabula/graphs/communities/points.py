@@ -16,8 +16,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from fabula.ask.answer import CITATION, escape_citations, find_citations
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Passage
@@ -29,7 +27,7 @@ from fabula.models import NO_ANSWER, Prompt, Reply
 from fabula.models.prompted import WORDS_PER_TOKEN
 from fabula.models.prompts import escape_marks, fill_template, usual_text
 from fabula.models.replies import ask, read_lists, shorten
-from fabula.models.schemas import Filled
+from fabula.models.schemas import Filled, ReplyShape
 from fabula.text import tokens
 
 PROMPTS = Path(__file__).parent / "modes" / "prompts"
@@ -66,20 +64,16 @@ class Point:
 # of the response cache's keys: a change of them has every call made and paid again.
 
 
-class PointShape(BaseModel):
+class PointShape(ReplyShape):
     """What numbered findings say to a question."""
-
-    model_config = ConfigDict(extra="forbid")
 
     description: str
     score: int
     refs: Filled[int]
 
 
-class PointsReply(BaseModel):
+class PointsReply(ReplyShape):
     """What some reports say to a question."""
-
-    model_config = ConfigDict(extra="forbid")
 
     points: list[PointShape]
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from fabula.ask import hybrid
 from fabula.ask.fusion import fuse_by_scores
-from fabula.graph.calls import batches
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.installed import graph, graphs_upon
 from fabula.graph.mode import Tools
@@ -22,8 +21,7 @@ from fabula.graph.queries import read_statement
 from fabula.graph.recipes import is_outdated
 from fabula.graphs.entities.modes import local
 from fabula.graphs.entities.modes.options import LocalOptions
-from fabula.graphs.entities.retrieval import allows_report, chunk_hits, report_hit
-from fabula.models import TextKind
+from fabula.graphs.entities.retrieval import chunk_hits, report_hit
 from fabula.models.prompts import without_notice
 from fabula.text.document import Vector
 from fabula.text.ranking import bm25
@@ -93,7 +91,7 @@ def read_reports(filters: Filters, tools: Tools) -> tuple[StoredReport, ...]:
             step.note = "of the documents that are asked; "
         elif tools.options.scope == "collection":
             graph_name = COLLECTION_GRAPH
-        cached = tools.cached(
+        cached = tools.store.cached(
             graph_name,
             whole,
             (*SOURCE_GRAPHS, graph_name),
@@ -108,7 +106,9 @@ def read_reports(filters: Filters, tools: Tools) -> tuple[StoredReport, ...]:
 
 def _read(filters: Filters, graph_name: str, tools: Tools) -> tuple[StoredReport, ...]:
     kind = "collectioncommunity" if graph_name == COLLECTION_GRAPH else "community"
-    return make_reports(tools.read(read_statement("communities/find_reports"), filters, kind=kind))
+    return make_reports(
+        tools.store.read(read_statement("communities/find_reports"), filters, kind=kind)
+    )
 
 
 def make_reports(rows: Sequence[Mapping[str, Any]]) -> tuple[StoredReport, ...]:
@@ -192,7 +192,7 @@ def _staleness_note(filters: Filters, tools: Tools) -> str:
 
 def allowed_reports(reports: Sequence[StoredReport], filters: Filters) -> list[StoredReport]:
     """Return the reports whose level the filters allow."""
-    return [report for report in reports if allows_report(filters, report.hit.level)]
+    return [report for report in reports if filters.allows("report", level=report.hit.level)]
 
 
 def reports_at_level(reports: Iterable[StoredReport], level: int) -> list[StoredReport]:
@@ -213,16 +213,6 @@ def reports_at_level(reports: Iterable[StoredReport], level: int) -> list[Stored
 
 
 # Ranking reports
-
-
-def embed_texts(texts: Sequence[str], tools: Tools, kind: TextKind = "query") -> list[Vector]:
-    """Return the embeddings of texts, in as few requests as the embedder takes."""
-    with tools.trace.step("embed", f"{len(texts)} texts, {tools.embedder.model}"):
-        return [
-            vector
-            for batch in batches(texts, tools.embedder.batch)
-            for vector in tools.embedder.embed(batch, kind).vectors
-        ]
 
 
 def rank_by_cosine(
@@ -319,8 +309,4 @@ def fall_back(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         step.record(hits)
     if hits:
         return hits
-    note = "there are no entities: passages are searched, as by hybrid"
-    with tools.trace.step("fall back", note) as step:
-        hits = hybrid.retrieve(question, filters, replace(tools, options=hybrid.Options()))
-        step.record(hits)
-    return hits
+    return hybrid.fall_back(question, "there are no entities", filters, tools)

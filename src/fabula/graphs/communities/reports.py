@@ -10,8 +10,6 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from fabula.errors import BadReply
 from fabula.graph.extraction import MALFORMED, SURPLUS, ModelQuestion, Records
 from fabula.graphs.communities.contexts import ReportContext
@@ -19,7 +17,7 @@ from fabula.graphs.communities.values import CommunityReport, ReportFinding
 from fabula.graphs.entities.records import read_line, read_list, read_numbers
 from fabula.models.prompted import WORDS_PER_TOKEN
 from fabula.models.replies import read_object, shorten
-from fabula.models.schemas import Filled
+from fabula.models.schemas import Filled, ReplyShape
 from fabula.text import tokens
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -42,20 +40,16 @@ USUAL_FINDINGS, USUAL_SHARE = 5.0, 0.8
 its limit that it takes."""
 
 
-class FindingShape(BaseModel):
+class FindingShape(ReplyShape):
     """One thing that a report says."""
-
-    model_config = ConfigDict(extra="forbid")
 
     summary: str
     explanation: str
     refs: Filled[int]
 
 
-class ReportReply(BaseModel):
+class ReportReply(ReplyShape):
     """A report on a group."""
-
-    model_config = ConfigDict(extra="forbid")
 
     title: str
     summary: str

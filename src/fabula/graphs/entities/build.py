@@ -21,12 +21,7 @@ from fabula.graphs.entities.descriptions import (
     portions,
     salient_statements,
 )
-from fabula.graphs.entities.extract import (
-    CollectionPurpose,
-    ExtractedRecords,
-    ask_entities,
-    attribute,
-)
+from fabula.graphs.entities.extract import ExtractedRecords, ask_entities, attribute, say_purpose
 from fabula.graphs.entities.mapping import Description, edges_of, nodes_of
 from fabula.graphs.entities.merge import resolve_mentions
 from fabula.graphs.entities.options import Options
@@ -78,7 +73,7 @@ def build(
             about_triples = ask_triples(placeholders, demonstrations)
             stating = yield Start(calls.ask_windows(about_triples, cut, STATE_PRIORITY))
         types = read_types(options.types)
-        purpose = CollectionPurpose(options.domain, options.example_questions)
+        purpose = say_purpose(options.domain, options.example_questions)
         question = ask_entities(types, options.gleanings, placeholders, demonstrations, purpose)
         replies.extracted = yield from calls.ask_windows(question, cut, EXTRACT_PRIORITY)
         extraction, replies.retyped = extract(replies.extracted, types, text.document.language)

@@ -25,7 +25,7 @@ from fabula.models.offline.extracts import salience
 from fabula.models.prompted import WORDS_PER_TOKEN
 from fabula.models.prompts import fill_template, number_texts
 from fabula.models.replies import read_as, read_summary, shorten
-from fabula.models.schemas import Filled
+from fabula.models.schemas import Filled, ReplyShape
 from fabula.text import tokens
 from fabula.text.stems import Stemmer
 
@@ -90,10 +90,8 @@ class DescribedShape(BaseModel):
     description: str
 
 
-class DescriptionsReply(BaseModel):
+class DescriptionsReply(ReplyShape):
     """The descriptions of several subjects."""
-
-    model_config = ConfigDict(extra="forbid")
 
     descriptions: Filled[DescribedShape]
 

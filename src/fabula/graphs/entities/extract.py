@@ -57,26 +57,13 @@ TYPES_OF_EXAMPLES = "The examples may have other types; use those that you are g
 Stated = TypeVar("Stated", bound=TripleRecord)
 
 
-@dataclass(frozen=True, slots=True)
-class CollectionPurpose:
-    """What a collection is about and what it will be asked, as in the prompt of Fast GraphRAG.
-
-    Attributes:
-        domain: What the texts are about, and what matters in them; '' for nothing.
-        questions: Examples of questions that will be asked.
-    """
-
-    domain: str = ""
-    questions: tuple[str, ...] = ()
-
-    @property
-    def sentence(self) -> str:
-        """What the prompt says of it, after a space; '' for nothing."""
-        parts = [f"What the texts are about: {self.domain}"] if self.domain.strip() else []
-        if self.questions:
-            listed = "\n".join(f"- {question}" for question in self.questions)
-            parts.append(f"Questions like these will be asked about them:\n{listed}")
-        return "\n\n".join(["", *parts])
+def say_purpose(domain: str, questions: Sequence[str]) -> str:
+    """Return what a prompt says of the texts and of questions to come, as Fast GraphRAG's does."""
+    parts = [f"What the texts are about: {domain}"] if domain.strip() else []
+    if questions:
+        listed = "\n".join(f"- {question}" for question in questions)
+        parts.append(f"Questions like these will be asked about them:\n{listed}")
+    return "\n\n".join(["", *parts])
 
 
 @dataclass(frozen=True)
@@ -111,7 +98,7 @@ def ask_entities(
     gleanings: int,
     placeholders: EntityPlaceholders,
     demonstrations: Demonstrations,
-    purpose: CollectionPurpose = CollectionPurpose(),
+    purpose: str = "",
 ) -> ModelQuestion[TextWindow, ExtractedRecords]:
     """Return the question which entities and relations a window is about."""
     listed = "\n".join(f"- {type.name}: {type.description}" for type in types)
@@ -122,7 +109,7 @@ def ask_entities(
         system_values={
             "text": demonstrations.text,
             "whole": demonstrations.whole,
-            "purpose": purpose.sentence,
+            "purpose": purpose,
             **demonstrations.values("entities", ExtractionReply, TYPES_OF_EXAMPLES),
         },
         schema=extraction_reply(tuple(type.name for type in types)),

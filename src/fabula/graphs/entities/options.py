@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
+from fabula.graph.options import FrozenOptions
 from fabula.graphs.entities.decided_pairs import Pairs, split_texts
 
 CHAT_ONLY = frozenset(
@@ -24,10 +25,8 @@ Questions = Annotated[tuple[str, ...], BeforeValidator(split_texts)]
 """Questions as settings have them: a list, or one text with semicolons between them."""
 
 
-class Options(BaseModel):
+class Options(FrozenOptions):
     """How the graph is built; the same text, options and replies give the same graph."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     types: str = Field(
         "narrative",

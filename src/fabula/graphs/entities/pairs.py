@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from fabula.errors import BadReply
 from fabula.models.prompts import escape_marks
 from fabula.models.replies import read_as
-from fabula.models.schemas import Filled
+from fabula.models.schemas import Filled, ReplyShape
 
 PAIRS_A_CALL = 20
 REPLY_TOKENS = 60 * PAIRS_A_CALL
@@ -29,10 +29,8 @@ class PairShape(BaseModel):
     why: str = ""
 
 
-class PairsReply(BaseModel):
+class PairsReply(ReplyShape):
     """What is said of each pair."""
-
-    model_config = ConfigDict(extra="forbid")
 
     pairs: Filled[PairShape]
 

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from fabula.errors import BadReply
 from fabula.graph.mode import Tools
@@ -22,6 +22,7 @@ from fabula.graphs.entities.network import Network
 from fabula.models import Chat, Prompt
 from fabula.models.prompts import fill_template
 from fabula.models.replies import ask, read_lists
+from fabula.models.schemas import ReplyShape
 from fabula.text.stems import stemmer_of, words
 
 PROMPTS = Path(__file__).parent / "modes" / "prompts"
@@ -73,10 +74,8 @@ class Sought:
     answer_types: tuple[str, ...] = ()
 
 
-class SoughtReply(BaseModel):
+class SoughtReply(ReplyShape):
     """A model's reading of a question."""
-
-    model_config = ConfigDict(extra="forbid")
 
     named: list[str]
     generic: list[str]
@@ -85,28 +84,22 @@ class SoughtReply(BaseModel):
     answer_types: list[str]
 
 
-class KeywordsReply(BaseModel):
+class KeywordsReply(ReplyShape):
     """The keywords of a question, of two levels."""
-
-    model_config = ConfigDict(extra="forbid")
 
     high: list[str]
     low: list[str]
 
 
-class NamesReply(BaseModel):
+class NamesReply(ReplyShape):
     """Whom and what a question is about."""
-
-    model_config = ConfigDict(extra="forbid")
 
     named: list[str]
     generic: list[str]
 
 
-class AnswerTypesReply(BaseModel):
+class AnswerTypesReply(ReplyShape):
     """Whom and what a question is about, and of which types its answer may be."""
-
-    model_config = ConfigDict(extra="forbid")
 
     named: list[str]
     answer_types: list[str]

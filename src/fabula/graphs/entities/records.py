@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, WithJsonSchema, create_model
+from pydantic import WithJsonSchema, create_model
 
 from fabula.models.replies import shorten
+from fabula.models.schemas import ReplyShape
 
 EXTRACTION, TRIPLES, NAMES, DESCRIPTIONS = "extraction", "triples", "names", "descriptions"
 """The steps in which a chat model is asked, and in which there may be gaps."""
@@ -21,10 +22,8 @@ MAX_STRENGTH = 10
 _AROUND = ' \t\n"“”„«»'
 
 
-class EntityShape(BaseModel):
+class EntityShape(ReplyShape):
     """Someone or something that passages are about."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str
     type: str
@@ -33,10 +32,8 @@ class EntityShape(BaseModel):
     parts: list[int]
 
 
-class RelationShape(BaseModel):
+class RelationShape(ReplyShape):
     """What passages say of two entities."""
-
-    model_config = ConfigDict(extra="forbid")
 
     source: str
     target: str
@@ -46,19 +43,15 @@ class RelationShape(BaseModel):
     parts: list[int]
 
 
-class ExtractionReply(BaseModel):
+class ExtractionReply(ReplyShape):
     """Entities and relations of some passages."""
-
-    model_config = ConfigDict(extra="forbid")
 
     entities: list[EntityShape]
     relations: list[RelationShape]
 
 
-class TripleShape(BaseModel):
+class TripleShape(ReplyShape):
     """A fact of three parts."""
-
-    model_config = ConfigDict(extra="forbid")
 
     subject: str
     predicate: str
@@ -66,10 +59,8 @@ class TripleShape(BaseModel):
     parts: list[int]
 
 
-class TriplesReply(BaseModel):
+class TriplesReply(ReplyShape):
     """Facts of some passages."""
-
-    model_config = ConfigDict(extra="forbid")
 
     triples: list[TripleShape]
 

@@ -1,4 +1,4 @@
-"""What the modes of this graph share: the network, nearest elements, hits, and a fallback.
+"""What the modes of this graph share: the network, nearest elements, and hits.
 
 The rankings of the modes are of rows and scores and know no database. Here rows become hits.
 """
@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from fabula.ask import hybrid
-from fabula.ask.fusion import fuse_by_scores
+from fabula.graph.calls import batches
 from fabula.graph.hits import Filters, Hit, make_hit
 from fabula.graph.installed import graphs_upon
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
 from fabula.graphs.entities.known_until import read_known, restrict_columns, restrict_records
-from fabula.graphs.entities.network import Links, Network, make_network, per_chunk
+from fabula.graphs.entities.network import Links, Network, make_network
+from fabula.models import TextKind
 from fabula.text.document import Vector
 from fabula.text.ranking import Scores, scale
 
@@ -42,7 +43,7 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
     """
     with tools.trace.step("network") as step:
         unfiltered = filters.open
-        network = tools.cached(
+        network = tools.store.cached(
             "network",
             unfiltered,
             ("text", "entities"),
@@ -66,11 +67,13 @@ def read_network(filters: Filters, tools: Tools) -> Network | None:
 
 
 def _read(filters: Filters, tools: Tools) -> Network:
-    texts = tools.read(read_statement("core/find_chunk_ids"), filters)
-    [cast] = tools.read(read_statement("entities/find_entities"), filters)
+    texts = tools.store.read(read_statement("core/find_chunk_ids"), filters)
+    [cast] = tools.store.read(read_statement("entities/find_entities"), filters)
     if tools.store.place:
         cast = restrict_columns(cast, read_known(tools.store, filters, cast["ids"]))
-    links = {row["kind"]: row for row in tools.read(read_statement("entities/find_links"), filters)}
+    links = {
+        row["kind"]: row for row in tools.store.read(read_statement("entities/find_links"), filters)
+    }
     if tools.store.place:
         read = {id for row in texts for id in row["chunks"]}
         for row in links.values():
@@ -97,17 +100,21 @@ def _read(filters: Filters, tools: Tools) -> Network:
 
 def _read_identities(filters: Filters, tools: Tools) -> dict[str, str]:
     """The identity of each entity of which it is decided, by its id."""
-    rows = tools.read(read_statement("entities/find_identities"), filters)
+    rows = tools.store.read(read_statement("entities/find_identities"), filters)
     return {member: row["id"] for row in rows for member in row["members"]}
 
 
 # Nearest elements
 
 
-def embed(texts: Sequence[str], tools: Tools) -> list[Vector]:
-    """Embed texts in one request."""
+def embed(texts: Sequence[str], tools: Tools, kind: TextKind = "query") -> list[Vector]:
+    """Embed texts in as few requests as the embedder takes."""
     with tools.trace.step("embed", f"{len(texts)} texts, {tools.embedder.model}"):
-        return [*tools.embedder.embed(texts, "query").vectors] if texts else []
+        return [
+            vector
+            for batch in batches(texts, tools.embedder.batch)
+            for vector in tools.embedder.embed(batch, kind).vectors
+        ]
 
 
 def nearest_entities(
@@ -204,18 +211,9 @@ def passages(
 # Hits
 
 
-def allows(filters: Filters, kind: str) -> bool:
-    """Return whether the filters let hits of this kind through, which have no aspect and level."""
-    return (
-        (not filters.kinds or kind in filters.kinds)
-        and (not filters.aspects or "" in filters.aspects)
-        and filters.lowest == 0
-    )
-
-
 def chunk_hits(scored: Mapping[str, float], filters: Filters, tools: Tools) -> list[Hit]:
     """Return chunks by their ids, in the order of `scored`; removed chunks are left out."""
-    if not scored or not allows(filters, "chunk"):
+    if not scored or not filters.allows("chunk"):
         return []
     by_id = tools.store.find_related(read_statement("core/find_chunks"), filters, list(scored))
     return [replace(by_id[id][0], score=score) for id, score in scored.items() if id in by_id]
@@ -255,7 +253,7 @@ def record_hits(scored: Mapping[str, float], filters: Filters, tools: Tools) -> 
         ids = {row[name] for row in rows for name in ("id", "first", "second") if row[name]}
         known = read_known(store, filters, sorted(ids))
         rows = restrict_records(rows, known, store.is_unread)
-    by_id = {row["id"]: row for row in rows if allows(filters, row["kind"])}
+    by_id = {row["id"]: row for row in rows if filters.allows(row["kind"])}
     return [_record(by_id[id], score) for id, score in scored.items() if id in by_id]
 
 
@@ -264,7 +262,7 @@ def entity_hits(
 ) -> list[Hit]:
     """Return entities as records, each from the document whose most chunks mention it."""
     scored = {network.entities[row][0]: score for row, score in rows.items()}
-    return record_hits(scored, filters, tools) if allows(filters, "entity") else []
+    return record_hits(scored, filters, tools) if filters.allows("entity") else []
 
 
 def link_hits(
@@ -272,7 +270,7 @@ def link_hits(
 ) -> list[Hit]:
     """Return relations, or facts, as records."""
     scored = {links.ids[row]: score for row, score in rows.items()}
-    return record_hits(scored, filters, tools) if allows(filters, kind) else []
+    return record_hits(scored, filters, tools) if filters.allows(kind) else []
 
 
 def _record(row: Mapping[str, Any], score: float) -> Hit:
@@ -295,18 +293,9 @@ def reports_of_entities(
     There are none where no communities were built, or the filters let no reports through.
     """
     statement = read_statement("communities/find_of_entities")
-    reports = tools.read(statement, filters, nodes=list(network.ids(rows)), limit=tools.k)
+    reports = tools.store.read(statement, filters, nodes=list(network.ids(rows)), limit=tools.k)
     hits = (report_hit(report, 1 / place) for place, report in enumerate(reports, 1))
-    return [hit for hit in hits if allows_report(filters, hit.level)]
-
-
-def allows_report(filters: Filters, level: int) -> bool:
-    """Return whether the filters let a report of this level through, which has no aspect."""
-    return (
-        (not filters.kinds or "report" in filters.kinds)
-        and (not filters.aspects or "" in filters.aspects)
-        and filters.lowest <= level <= filters.highest
-    )
+    return [hit for hit in hits if filters.allows("report", level=hit.level)]
 
 
 def report_hit(row: Mapping[str, Any], score: float) -> Hit:
@@ -320,7 +309,7 @@ def report_hit(row: Mapping[str, Any], score: float) -> Hit:
 
 def needs_records(shares: Iterable[float], filters: Filters) -> bool:
     """Return whether records are needed: they have a share, or the filters exclude chunks."""
-    return any(shares) or not allows(filters, "chunk")
+    return any(shares) or not filters.allows("chunk")
 
 
 def fit_budgets(blocks: Sequence[Sequence[int]], budgets: Sequence[int]) -> list[list[int]]:
@@ -367,7 +356,7 @@ def join_hits(
         tools: The tools of the mode.
     """
     with tools.trace.step("together", "records, then chunks") as step:
-        if allows(filters, "chunk"):
+        if filters.allows("chunk"):
             hits = _within_shares(records, chunks, tools)
         else:
             hits = _in_blocks(in_equal_parts([block for block, _ in records], tools.k))
@@ -418,51 +407,3 @@ def _in_blocks(blocks: Sequence[Sequence[Hit]]) -> list[Hit]:
         ]
         hits += sorted(scored, key=lambda hit: (-hit.score, hit.id))
     return hits
-
-
-# The fallback
-
-
-def fall_back(
-    question: str,
-    why: str,
-    rows: Iterable[int],
-    network: Network,
-    filters: Filters,
-    tools: Tools,
-) -> list[Hit]:
-    """Return the chunks of some entities; or else, what the mode `hybrid` finds.
-
-    The score of an entity is divided among its chunks: an entity of many chunks counts no more than
-    one of few. Of the chunks of one hero those that `hybrid` finds come first.
-
-    Args:
-        question: The question.
-        why: Why the mode falls back, for the trace.
-        rows: The entities that the mode has; there may be none.
-        network: The network.
-        filters: The filters.
-        tools: The tools of the mode.
-    """
-    entities = list(rows)
-    if entities:
-        with tools.trace.step("fall back", f"{why}: chunks of the entities found") as step:
-            scores = np.zeros(len(network.entities))
-            scores[entities] = 1.0
-            shares = per_chunk(network.mentions, scores, shared=True)
-            hits = best_chunks(shares, network, filters, tools, len(network.chunks))
-            of_entities = {hit.id for hit in hits}
-            alone = [hit for hit in _as_hybrid(question, filters, tools) if hit.id in of_entities]
-            hits = fuse_by_scores([(hits, 0.5), (alone, 0.5)], tools.k)
-            step.record(hits)
-        if hits:
-            return hits
-        why = "the entities have no chunks"
-    with tools.trace.step("fall back", f"{why}: passages found by the mode hybrid") as step:
-        hits = _as_hybrid(question, filters, tools)
-        step.record(hits)
-    return hits
-
-
-def _as_hybrid(question: str, filters: Filters, tools: Tools) -> list[Hit]:
-    return hybrid.retrieve(question, filters, replace(tools, options=hybrid.Options()))

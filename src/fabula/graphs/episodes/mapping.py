@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from fabula.graph import Edge, Gap, Node
+from fabula.graph.places import make_name
 from fabula.graphs.episodes.labels import COMPRISES, EPISODE, EPISODES, NEXT_EPISODE
 from fabula.graphs.episodes.values import Episode
 
 PLACE = ("section", "start", "end", "text", "tokens", "level", "by")
 """Properties that a node has as an episode has them."""
-MAX_NAME_CHARACTERS = 60
-"""How much of an episode's first words is part of its name."""
 
 
 def nodes_and_edges(episodes: Sequence[Episode]) -> tuple[tuple[Node, ...], tuple[Edge, ...]]:
@@ -22,7 +21,8 @@ def nodes_and_edges(episodes: Sequence[Episode]) -> tuple[tuple[Node, ...], tupl
             episode.id,
             EPISODE,
             {
-                "name": _name(episode),
+                # A caption for Neo4j Browser, as 'episode 2: Scrooge, a miser in London,…'.
+                "name": f"episode {episode.level}: {make_name(episode.text)}",
                 "aspect": "",
                 **{name: getattr(episode, name) for name in PLACE},
             },
@@ -41,11 +41,3 @@ def nodes_and_edges(episodes: Sequence[Episode]) -> tuple[tuple[Node, ...], tupl
 def make_gap(level: int, members: Sequence[str], sources: Sequence[str], why: str) -> Gap:
     """Return the gap that an episode leaves which no model gives."""
     return Gap(EPISODES, why, tuple(sources), dict.fromkeys(members, 1.0), {"level": level})
-
-
-def _name(episode: Episode) -> str:
-    """Return a caption for Neo4j Browser, as 'episode 2: Scrooge, a miser in London,…'."""
-    line = " ".join(episode.text.split())
-    if len(line) > MAX_NAME_CHARACTERS:
-        line = f"{line[:MAX_NAME_CHARACTERS].rsplit(' ', 1)[0]}…"
-    return f"episode {episode.level}: {line}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from fabula.graph.options import FrozenOptions
 
 
-class Options(BaseModel):
+class Options(FrozenOptions):
     """The table `[episodes]`; the same text, options and replies give the same graph."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     window_chunks: int = Field(
         0,

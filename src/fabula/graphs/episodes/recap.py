@@ -99,7 +99,7 @@ class RecapPart:
 
 
 class ReadRows(Protocol):
-    """What reads the graph: `Store.read`, or `Tools.read` of a mode."""
+    """What reads the graph: `Store.read`."""
 
     def __call__(self, statement: str, filters: Filters, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of a statement, which is given the filters as well."""

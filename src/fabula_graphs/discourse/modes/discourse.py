@@ -1,31 +1,25 @@
 """The mode `discourse`: chunks near to a question, linked in the sense it asks for, of its event.
 
 After a chunk graph of discourse relations and 5W1H. As published it reads the one nearest chunk,
-and if that has no relation, the context is shorter. Here it reads three; if none has a relation,
-the chunks beside the first one are taken, and the next nearest ones fill what is left, unless the
-option `widen` is off. A chunk that matches nothing is not taken for a match.
+and if that has no relation, the context is shorter. Here it reads three, and the next nearest ones
+fill what is left, unless the option `widen` is off. A chunk that matches nothing is not taken for a
+match.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from fabula.ask import hybrid
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
-from fabula.graphs.entities.retrieval import allows, chunk_hits, passages
-from fabula.text.document import Vector
+from fabula.graphs.entities.retrieval import chunk_hits, passages
 from fabula_graphs.discourse.matching import Terms, in_turn, make_terms
 from fabula_graphs.discourse.question_reading import read_question
 from fabula_graphs.discourse.senses import matches, read_senses
-
-MIN_SLOTS_BY_RULES = 2
-"""Slots that have to match without a model: a name alone, in the first clause of a sentence that
-says no more of it, is in too many chunks. Measured on three novels."""
 
 
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
@@ -33,21 +27,20 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
 
     What is left of `tools.k` goes to the next nearest chunks, if the option `widen` is on.
     """
-    terms = read_terms(filters, tools)
-    if terms is None or not allows(filters, "chunk"):
-        why = (
-            "there is no discourse graph" if terms is None else "the filters let no chunks through"
-        )
-        with tools.trace.step("fall back", f"{why}: passages as hybrid finds them") as step:
-            hits = hybrid.retrieve(question, filters, replace(tools, options=hybrid.Options()))
-            step.record(hits)
-        return hits
+    why = ""
+    if tools.models.offline:
+        why = "there is no model to read the question"
+    elif not filters.allows("chunk"):
+        why = "the filters let no chunks through"
+    terms = None if why else read_terms(filters, tools)
+    if not terms:
+        return hybrid.fall_back(question, why or "there is no discourse graph", filters, tools)
     options = tools.options
-    sought = read_question(question, terms, read_senses(options.senses), tools)
+    sought = read_question(question, terms.language, read_senses(options.senses), tools)
     vector = tools.embed(question)
     ranked = passages(question, vector, filters, tools, max(options.near, tools.k))
     near = [hit.id for hit in ranked[: options.near]]
-    related = _find_linked(near, sought.senses, vector, filters, tools)
+    related = _find_linked(near, sought.senses, filters, tools)
     matched = _find_matching(terms, sought.slots, tools)
     order = in_turn(near, related, matched)
     rest = [hit.id for hit in ranked if hit.id not in order] if options.widen else []
@@ -65,7 +58,7 @@ def read_terms(filters: Filters, tools: Tools) -> Terms | None:
     """
     whole = filters.open
     with tools.trace.step("terms") as step:
-        terms = tools.cached(
+        terms = tools.store.cached(
             "terms", whole, ("text", "discourse"), lambda: _read(whole, tools), uses=("entities",)
         )
         count = sum(map(len, terms.by_slot.values())) if terms else 0
@@ -74,10 +67,10 @@ def read_terms(filters: Filters, tools: Tools) -> Terms | None:
 
 
 def _read(filters: Filters, tools: Tools) -> Terms:
-    texts = tools.read(read_statement("core/find_chunk_ids"), filters)
+    texts = tools.store.read(read_statement("core/find_chunk_ids"), filters)
     languages = Counter(row["language"] for row in texts).most_common(1)
-    terms = tools.read(read_statement("fabula_graphs/discourse/find_terms"), filters)
-    resolved = tools.read(read_statement("fabula_graphs/discourse/find_resolved"), filters)
+    terms = tools.store.read(read_statement("fabula_graphs/discourse/find_terms"), filters)
+    resolved = tools.store.read(read_statement("fabula_graphs/discourse/find_resolved"), filters)
     return make_terms(
         languages[0][0] if languages else "",
         [id for row in texts for id in row["chunks"]],
@@ -87,27 +80,18 @@ def _read(filters: Filters, tools: Tools) -> Terms:
 
 
 def _find_linked(
-    near: Sequence[str], senses: Sequence[str], vector: Vector, filters: Filters, tools: Tools
+    near: Sequence[str], senses: Sequence[str], filters: Filters, tools: Tools
 ) -> Mapping[str, Sequence[str]]:
     """Return what is linked to each near chunk in a sense that is asked for, deepest first."""
     with tools.trace.step("related", ", ".join(senses) or "no sense is asked for") as step:
         nodes = list(near) if senses else []
-        rows = tools.read(
+        rows = tools.store.read(
             read_statement("fabula_graphs/discourse/find_linked"), filters, nodes=nodes
         )
         related = choose(rows, senses, tools.options.related)
         step.walked = tuple(row["link"] for row in rows if row["id"] in related.get(row["of"], ()))
         step.note += f": {sum(map(len, related.values()))} chunks"
-    if related or not near or not tools.options.related or not tools.options.widen:
-        return related
-    # If there are none, those beside the nearest, if they are nearer to the question than usual.
-    with tools.trace.step("fall back", "beside the nearest, nearer than is usual") as step:
-        beside = tools.find_rows(
-            read_statement("fabula_graphs/discourse/find_beside"), vector, filters, nodes=[near[0]]
-        )
-        nearer = [row["id"] for row in beside if row["cosine"] > row["usual"]]
-        step.note += f": {len(nearer)} chunks"
-    return {near[0]: nearer[: tools.options.related]} if nearer else {}
+    return related
 
 
 def choose(
@@ -129,6 +113,6 @@ def choose(
 def _find_matching(terms: Terms, slots: Mapping[str, Sequence[str]], tools: Tools) -> list[str]:
     """The chunks that have the same event as the question, best first."""
     with tools.trace.step("matched", ", ".join(slots) or "the question has no event") as step:
-        ranked = terms.rank(slots, MIN_SLOTS_BY_RULES if tools.models.offline else 1)
+        ranked = terms.rank(slots)
         step.note += f": {len(ranked)} chunks"
     return ranked[: tools.options.matched]

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -54,14 +53,6 @@ class Senses:
     def is_leaf(self, path: str) -> bool:
         """Return whether a path is that of a leaf."""
         return any(sense.path == path for sense in self.leaves)
-
-    def equivalent(self, pdtb3: str) -> str:
-        """Return the deepest sense that includes all leaves of a sense of PDTB-3; '' for none.
-
-        So what is known of the senses of PDTB-3 can be used with another set.
-        """
-        paths = [leaf.path for leaf in self.leaves if f"{leaf.pdtb3}.".startswith(f"{pdtb3}.")]
-        return _common(paths) if paths else ""
 
     def nearest_leaf(self, pdtb3: str) -> str:
         """Return the leaf that is a sense of PDTB-3, or is nearest to it."""
@@ -143,12 +134,6 @@ def _in_words(error: ValidationError) -> str:
 
 def _parent(path: str) -> str:
     return path.rpartition(".")[0]
-
-
-def _common(paths: Sequence[str]) -> str:
-    columns = zip(*(path.split(".") for path in paths), strict=False)
-    same = takewhile(lambda column: len(set(column)) == 1, columns)
-    return ".".join(column[0] for column in same)
 
 
 def _cause(pdtb3: str) -> str:

@@ -18,7 +18,7 @@ from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
 from fabula.graphs.entities.names import name_words
-from fabula.graphs.entities.retrieval import allows, chunk_hits
+from fabula.graphs.entities.retrieval import chunk_hits
 from fabula.text.ranking import bm25
 from fabula.text.stems import stemmer_of, words
 
@@ -28,14 +28,14 @@ NO_GRAPH, NOBODY = "there is no graph of speech", "the question names nobody who
 def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     """Return the `k` chunks with the words of the named speakers that are nearest to a question."""
     speakers = read_speakers(filters, tools)
-    if speakers is None or not allows(filters, "chunk"):
+    if speakers is None or not filters.allows("chunk"):
         return _fall_back(NO_GRAPH, question, filters, tools)
     named = find_speakers(question, speakers)
     if not named:
         return _fall_back(NOBODY, question, filters, tools)
     with tools.trace.step("said", ", ".join(sorted(named))) as step:
         whole = filters.open
-        rows = tools.read(
+        rows = tools.store.read(
             read_statement("fabula_graphs/speech/find_quotations"),
             whole,
             speakers=[id for name in named for id in named[name]],
@@ -58,7 +58,7 @@ def read_speakers(filters: Filters, tools: Tools) -> Mapping[str, Sequence[str]]
 
     def read() -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for row in tools.read(read_statement("fabula_graphs/speech/find_speakers"), whole):
+        for row in tools.store.read(read_statement("fabula_graphs/speech/find_speakers"), whole):
             for name in set(row["names"]):
                 speakers = found.setdefault(name, [])
                 if row["speaker"] not in speakers:
@@ -66,7 +66,9 @@ def read_speakers(filters: Filters, tools: Tools) -> Mapping[str, Sequence[str]]
         return found
 
     with tools.trace.step("speakers") as step:
-        speakers = tools.cached("speakers", whole, ("text", "speech"), read, uses=("entities",))
+        speakers = tools.store.cached(
+            "speakers", whole, ("text", "speech"), read, uses=("entities",)
+        )
         step.note = f"{len(speakers):,} names" if speakers is not None else NO_GRAPH
     return speakers
 

@@ -7,13 +7,11 @@ passages. If nothing is found, or the graph was not built, passages are found as
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from fabula.ask import hybrid
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
 from fabula.graph.queries import read_statement
-from fabula.graphs.entities.retrieval import allows, chunk_hits
+from fabula.graphs.entities.retrieval import chunk_hits
 
 KIND = "annotation"
 RANK_CONSTANT = 60
@@ -27,7 +25,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     """Return the `k` chunks whose annotations are nearest to a question."""
     limit = tools.options.found
     scores: dict[str, float] = {}
-    if allows(filters, "chunk"):
+    if filters.allows("chunk"):
         with tools.trace.step("annotations", "by words, and notes by meaning") as step:
             open_filters = filters.open
             near = tools.elements(tools.embed(question), open_filters, limit, (KIND,))
@@ -39,8 +37,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
             step.note += f": {len(scores):,}"
     chunks = _best_chunks(scores, filters, tools)
     if not chunks:
-        with tools.trace.step("fall back", "nothing is annotated: passages as hybrid finds them"):
-            return hybrid.retrieve(question, filters, replace(tools, options=hybrid.Options()))
+        return hybrid.fall_back(question, "nothing is annotated", filters, tools)
     with tools.trace.step("chunks", "those that have the nearest annotations") as step:
         hits = chunk_hits(dict(list(chunks.items())[: tools.k]), filters, tools)
         step.record(hits)
@@ -51,7 +48,9 @@ def _best_chunks(scores: dict[str, float], filters: Filters, tools: Tools) -> di
     """The chunks in which the best annotations begin, each with the score of its best one."""
     if not scores:
         return {}
-    rows = tools.read(read_statement("annotations/find_chunks"), filters.open, ids=list(scores))
+    rows = tools.store.read(
+        read_statement("annotations/find_chunks"), filters.open, ids=list(scores)
+    )
     chunk_of = {row["id"]: row["chunk"] for row in rows}
     best: dict[str, float] = {}
     for id in sorted(scores, key=lambda id: (-scores[id], id)):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
+from fabula.graph.options import FrozenOptions
 from fabula.graph.queries import read_statement
 
 STARTS_PER_WIDTH = 4
@@ -15,10 +16,8 @@ COVERAGE_WEIGHT = 0.1
 and less do as well; over 25 stories it is a point better than 0.3."""
 
 
-class Options(BaseModel):
+class Options(FrozenOptions):
     """The table `[bottom-up]`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     width: int = Field(5, ge=1, le=100, description="passages that a traversal keeps at each step")
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Mode, Tools
+from fabula.graph.options import FrozenOptions
 from fabula.graph.queries import read_statement
 from fabula.text.document import Vector
 
@@ -14,10 +15,8 @@ MIN_REACH, MAX_REACH = 16, 20_000
 at most. Of eight summaries about one is a top."""
 
 
-class Options(BaseModel):
+class Options(FrozenOptions):
     """The table `[top-down]`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     width: int = Field(5, ge=1, le=100, description="passages that a traversal keeps at each step")
     depth: int = Field(6, ge=1, le=20, description="steps that the traversal goes down")

@@ -16,8 +16,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from pydantic import BaseModel, ConfigDict
-
 from fabula.ask.answer import find_citations
 from fabula.ask.context import fill_with_passages
 from fabula.errors import BadReply
@@ -38,7 +36,6 @@ from fabula.graphs.communities.points import (
 from fabula.graphs.communities.report_search import (
     StoredReport,
     allowed_reports,
-    embed_texts,
     fall_back,
     rank_by_cosine,
     read_reports,
@@ -47,6 +44,7 @@ from fabula.graphs.communities.report_search import (
 from fabula.graphs.entities.modes import local
 from fabula.graphs.entities.modes.options import LocalOptions
 from fabula.graphs.entities.records import read_line, read_list
+from fabula.graphs.entities.retrieval import embed
 from fabula.models import Prompt
 from fabula.models.prompted import WORDS_PER_TOKEN
 from fabula.models.prompts import (
@@ -57,6 +55,7 @@ from fabula.models.prompts import (
     without_notice,
 )
 from fabula.models.replies import ask, ask_once, complete, read_object, read_summary, shorten
+from fabula.models.schemas import ReplyShape
 from fabula.text.document import Vector
 
 LOCAL_OPTIONS = LocalOptions(report_share=0.1, entity_share=0.0, relation_share=0.0)
@@ -76,10 +75,8 @@ MAX_FOLLOW_UP_CHARACTERS = 500
 
 
 # Its name and docstring are sent with each call, and are part of the response cache's key.
-class StepReply(BaseModel):
+class StepReply(ReplyShape):
     """What a step found, and what it would have looked up next."""
-
-    model_config = ConfigDict(extra="forbid")
 
     response: str
     score: int
@@ -130,7 +127,7 @@ def _search_and_answer(
     filters: Filters,
     tools: Tools,
 ) -> Pieces:
-    [vector] = embed_texts([without_notice(question)], tools)
+    [vector] = embed([without_notice(question)], tools)
     nearest = _nearest_to_hypothesis(question, vector, reports, filters, tools)
     primed = read_folds(question, nearest, tools)
 
@@ -171,7 +168,7 @@ def _nearest_to_hypothesis(
             step.note = f"in the form of {example.title}"
         except BadReply as error:
             step.note = f"the question alone, as the model's reply cannot be used: {error}"
-    [hypothesis_vector] = embed_texts([hypothesis], tools, "passage")
+    [hypothesis_vector] = embed([hypothesis], tools, "passage")
     with tools.trace.step("primer", "reports by cosine") as step:
         most = tools.options.reports
         ranked = rank_by_cosine(hypothesis_vector, reports, filters, tools, most)
@@ -257,7 +254,7 @@ def _rank(questions: Sequence[tuple[str, float]], vector: Vector, tools: Tools) 
     scores: dict[str, float] = {}
     for text, score in questions:
         scores[text] = max(scores.get(text, 0.0), score)
-    vectors = embed_texts(list(scores), tools) if scores else []
+    vectors = embed(list(scores), tools) if scores else []
     return [
         FollowUp(text, row, float(row @ vector) * score / MAX_SCORE)
         for (text, score), row in zip(scores.items(), vectors, strict=True)

@@ -11,8 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
-from pydantic import BaseModel, ConfigDict
-
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit, Passage
 from fabula.graph.mode import Pieces, Tools
@@ -29,16 +27,15 @@ from fabula.graphs.communities.report_search import (
 from fabula.models import Prompt
 from fabula.models.prompts import fill_template
 from fabula.models.replies import complete, read_object
+from fabula.models.schemas import ReplyShape
 
 MIN_HELPFUL_RATING, MAX_RATING = 1, 5
 NO_LIMIT = 2**31
 
 
 # Its name and docstring are sent with each call, and are part of the response cache's key.
-class RatingReply(BaseModel):
+class RatingReply(ReplyShape):
     """How much a report helps."""
-
-    model_config = ConfigDict(extra="forbid")
 
     rating: int
 

@@ -4,33 +4,38 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from fabula.graph.options import FrozenOptions
 
 Scope = Literal["document", "collection"]
 """Whose communities are asked: those of each document, or the collection's own."""
 
 
-class ReadingOptions(BaseModel):
-    """Options of all modes that read reports in batches."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class ReportOptions(FrozenOptions):
+    """Options of all modes over reports."""
 
     scope: Scope = Field(
         "document", description="reports of each document, or the collection's own"
     )
+    point_tokens: int = Field(
+        12_000,
+        ge=1,
+        le=200_000,
+        description="maximum tokens of what was found that the answer is written from",
+    )
+    words: int = Field(2000, ge=20, le=10_000, description="maximum words of the answer")
+
+
+class ReadingOptions(ReportOptions):
+    """Options of all modes that read reports in batches."""
+
     batch_tokens: int = Field(
         12_000, ge=1, le=200_000, description="maximum tokens of the reports that one call reads"
     )
     map_words: int = Field(
         1000, ge=50, le=10_000, description="words of what one call finds in its reports"
     )
-    point_tokens: int = Field(
-        12_000,
-        ge=1,
-        le=200_000,
-        description="maximum tokens of the points that the answer is written from",
-    )
-    words: int = Field(2000, ge=20, le=10_000, description="maximum words of the answer")
     calls: int = Field(
         50,
         ge=1,
@@ -48,14 +53,9 @@ class GlobalOptions(ReadingOptions):
     )
 
 
-class DriftOptions(BaseModel):
+class DriftOptions(ReportOptions):
     """The table `[drift]`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    scope: Scope = Field(
-        "document", description="reports of each document, or the collection's own"
-    )
     level: int = Field(2, ge=0, le=99, description="level of the reports: 0 is the coarsest")
     reports: int = Field(20, ge=1, le=1000, description="reports that the first calls read")
     folds: int = Field(5, ge=1, le=100, description="calls that read them, side by side")
@@ -66,13 +66,6 @@ class DriftOptions(BaseModel):
     reply_words: int = Field(
         300, ge=20, le=5000, description="words of the answer to a follow-up question"
     )
-    point_tokens: int = Field(
-        12_000,
-        ge=1,
-        le=200_000,
-        description="maximum tokens of these answers that the final answer is written from",
-    )
-    words: int = Field(2000, ge=20, le=10_000, description="maximum words of the final answer")
 
 
 class DynamicOptions(ReadingOptions):

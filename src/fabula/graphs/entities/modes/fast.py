@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from fabula.ask import hybrid
 from fabula.ask.fusion import fuse_by_scores
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
@@ -21,7 +22,6 @@ from fabula.graphs.entities.retrieval import (
     best_chunks,
     embed,
     entity_hits,
-    fall_back,
     join_hits,
     link_hits,
     nearest_entities,
@@ -60,13 +60,8 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     scores_of_names = _find_seeds(question, sought, network, filters, tools)
     seeds = seed(scores_of_names, len(network.entities))
     if not seeds.any():
-        return fall_back(
-            question,
-            "the question names no entity and is near to none",
-            (),
-            network,
-            filters,
-            tools,
+        return hybrid.fall_back(
+            question, "the question names no entity and is near to none", filters, tools
         )
     note = f"damping {options.damping}, from {_describe(seeds, network)}"
     with tools.trace.step("walk", note) as step:
@@ -98,9 +93,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         ]
     chunks = chunks[: options.chunks]
     hits = join_hits(list(zip(records, shares, strict=True)), chunks, filters, tools)
-    return hits or fall_back(
-        question, "the walk reaches no chunk", entities, network, filters, tools
-    )
+    return hits or hybrid.fall_back(question, "the walk reaches no chunk", filters, tools)
 
 
 def _find_seeds(

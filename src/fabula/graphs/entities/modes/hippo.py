@@ -14,8 +14,8 @@ from dataclasses import replace
 from itertools import islice
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
+from fabula.ask import hybrid
 from fabula.errors import BadReply
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
@@ -25,7 +25,6 @@ from fabula.graphs.entities.questions import PROMPTS, find_names, rows_of
 from fabula.graphs.entities.retrieval import (
     best_chunks,
     entity_hits,
-    fall_back,
     join_hits,
     link_hits,
     nearest_links,
@@ -36,6 +35,7 @@ from fabula.graphs.entities.retrieval import (
 from fabula.models import Chat, Prompt
 from fabula.models.prompts import fill_template, number_texts
 from fabula.models.replies import ask, read_lists
+from fabula.models.schemas import ReplyShape
 from fabula.text.ranking import Scores, scale
 
 MAX_PASSAGES = 200
@@ -50,10 +50,8 @@ USUALLY_KEPT = 5
 """How many facts a dry run assumes that the model keeps."""
 
 
-class FactsReply(BaseModel):
+class FactsReply(ReplyShape):
     """Numbers of facts that help to answer a question."""
-
-    model_config = ConfigDict(extra="forbid")
 
     keep: list[int]
 
@@ -75,7 +73,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         phrases = fact_weights(helpful, network, tools.options.phrases)
     if not phrases:
         why = "the question names no entity" if tools.models.offline else "no fact helps"
-        return fall_back(question, why, (), network, filters, tools)
+        return hybrid.fall_back(question, why, filters, tools)
     alone = passages(question, vector, filters, tools, max(MAX_PASSAGES, tools.k))
     weight = tools.options.passage_weight
     if weight is None:
@@ -90,7 +88,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     if needs_records((), filters):
         shares = {row: float(entities[row]) for row in best(entities, tools.k)}
         hits = join_hits([(entity_hits(shares, network, filters, tools), 1.0)], (), filters, tools)
-    return hits or fall_back(question, "the walk reaches no chunk", (), network, filters, tools)
+    return hits or hybrid.fall_back(question, "the walk reaches no chunk", filters, tools)
 
 
 # Where a walk begins

@@ -17,6 +17,7 @@ from itertools import chain
 
 import numpy as np
 
+from fabula.ask import hybrid
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
 from fabula.graphs.entities.modes.options import LightOptions
@@ -30,11 +31,9 @@ from fabula.graphs.entities.questions import (
     with_low,
 )
 from fabula.graphs.entities.retrieval import (
-    allows,
     chunk_hits,
     embed,
     entity_hits,
-    fall_back,
     fit_budgets,
     join_hits,
     link_hits,
@@ -43,8 +42,8 @@ from fabula.graphs.entities.retrieval import (
     passages,
     read_network,
 )
-from fabula.text.document import Vector, Vectors
-from fabula.text.ranking import Scores, maximal_marginal_relevance, scale, score_by_rank
+from fabula.text.document import Vector
+from fabula.text.ranking import Scores, score_by_rank
 
 MAX_COMPARED = 400
 """How many relations' vectors are compared with the question: those most particular to their
@@ -92,7 +91,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         )
         step.record([*chain.from_iterable(candidates)], [*entity_records, *relation_records])
     alone = passages(question, vector, filters, tools, max(MAX_PASSAGES, tools.k))
-    with tools.trace.step("chunks", f"by {options.picking}") as step:
+    with tools.trace.step("chunks") as step:
         rows = _pick_chunks(
             [network.row[hit.id] for hit in entity_records],
             [network.relations.row[hit.id] for hit in relation_records],
@@ -104,15 +103,13 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         chunks = chunk_hits(scored, filters, tools)
         step.record(chunks)
     records = [
-        [hit for hit in block if allows(filters, hit.kind)]
+        [hit for hit in block if filters.allows(hit.kind)]
         for block in (entity_records, relation_records)
     ]
     # Without a model a record only quotes a sentence of a chunk that is among the hits.
     shares = (0.0, 0.0) if tools.models.offline else shares
     hits = join_hits(list(zip(records, shares, strict=True)), chunks, filters, tools)
-    return hits or fall_back(
-        question, "no entity and no relation is near", entities, network, filters, tools
-    )
+    return hits or hybrid.fall_back(question, "no entity and no relation is near", filters, tools)
 
 
 def _embed_each(
@@ -178,12 +175,12 @@ def _relations_of(
     compared = sorted(rows, key=lambda row: (-particular[row], row))[:MAX_COMPARED]
     ids = [network.relations.ids[row] for row in compared]
     vectors = tools.store.vectors(filters.collection, ids)
-    by_row = {row: vectors[id] for row, id in zip(compared, ids, strict=True) if id in vectors}
-    scores = {row: float(embedding @ vector) * particular[row] for row, embedding in by_row.items()}
-    chosen = limit_each(of_entities, scores, options.most_relations)
-    if not chosen:
-        return []
-    return diversify(chosen, scores, np.stack([by_row[row] for row in chosen]), options.diversity)
+    scores = {
+        row: float(vectors[id] @ vector) * particular[row]
+        for row, id in zip(compared, ids, strict=True)
+        if id in vectors
+    }
+    return limit_each(of_entities, scores, options.most_relations)
 
 
 def _pick_chunks(
@@ -200,9 +197,10 @@ def _pick_chunks(
         for number, hit in enumerate(alone)
         if hit.id in network.chunk_row
     }
-    pick = pick_by_weight if options.picking == "weight" else pick_by_place
-    of_entities = pick([columns_of(network.mentions, row) for row in entities], place)
-    of_relations = pick([columns_of(network.relations.chunks, row) for row in relations], place)
+    of_entities = pick_chunks([columns_of(network.mentions, row) for row in entities], place)
+    of_relations = pick_chunks(
+        [columns_of(network.relations.chunks, row) for row in relations], place
+    )
     of_question = list(place)[: options.chunks] if options.search == "mix" else []
     picked = set(of_entities)
     others = [row for row in of_relations if row not in picked]
@@ -264,24 +262,7 @@ def limit_each(lists: Sequence[Sequence[int]], scores: Mapping[int, float], most
     return sorted(chosen, key=rank)
 
 
-def diversify(
-    rows: Sequence[int], scores: Mapping[int, float], vectors: Vectors, diversity: float
-) -> list[int]:
-    """Rank rows by maximal marginal relevance.
-
-    Args:
-        rows: The rows.
-        scores: The score of each row.
-        vectors: Their embeddings in the same order, of length 1; shape (rows, dimensions).
-        diversity: What likeness to better rows counts against one, from 0 to 1.
-    """
-    relevance = scale(np.array([scores[row] for row in rows]))
-    costs = [1] * len(rows)
-    order = maximal_marginal_relevance(relevance, vectors, costs, len(rows), 1 - diversity)
-    return [rows[position] for position in order]
-
-
-def pick_by_place(lists: Sequence[Sequence[int]], place: Mapping[int, int]) -> list[int]:
+def pick_chunks(lists: Sequence[Sequence[int]], place: Mapping[int, int]) -> list[int]:
     """Pick chunks by their places in a ranking, then by how many lists share them.
 
     They are half of five for each list. The published code compares all chunks with the question,
@@ -291,41 +272,6 @@ def pick_by_place(lists: Sequence[Sequence[int]], place: Mapping[int, int]) -> l
     last = len(place)
     best_first = sorted(shared, key=lambda row: (place.get(row, last), -shared[row], row))
     return best_first[: RELATED_CHUNKS * len(lists) // 2]
-
-
-def pick_by_weight(lists: Sequence[Sequence[int]], place: Mapping[int, int]) -> list[int]:
-    """Pick from five chunks of the first list down to one of the last, as the code does.
-
-    Of each list come first those that most lists share. A chunk is the first list's that has it.
-    """
-    shared = Counter(chain.from_iterable(lists))
-    seen: set[int] = set()
-    without_repeats: list[list[int]] = []
-    for rows in lists:
-        new = [row for row in dict.fromkeys(rows) if row not in seen]
-        seen.update(new)
-        without_repeats.append(sorted(new, key=lambda row: (-shared[row], row)))
-    quotas = share_out([len(rows) for rows in without_repeats])
-    return [
-        row for rows, quota in zip(without_repeats, quotas, strict=True) for row in rows[:quota]
-    ]
-
-
-def share_out(sizes: Sequence[int]) -> list[int]:
-    """Return how many chunks are taken of lists of these sizes: from five down to one.
-
-    What a list lacks goes to the first that has more.
-    """
-    steps = max(1, len(sizes) - 1)
-    fewer = RELATED_CHUNKS - 1
-    quotas = [round(RELATED_CHUNKS - fewer * place / steps) for place in range(len(sizes))]
-    taken = [min(size, quota) for size, quota in zip(sizes, quotas, strict=True)]
-    left = sum(quotas) - sum(taken)
-    for place, size in enumerate(sizes):
-        more = min(left, size - taken[place])
-        taken[place] += more
-        left -= more
-    return taken
 
 
 def _ends(relations: Sequence[int], network: Network) -> list[int]:

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from fabula.ask import hybrid
 from fabula.ask.fusion import fuse_by_scores
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
@@ -22,7 +23,6 @@ from fabula.graphs.entities.questions import find_names, rows_of
 from fabula.graphs.entities.retrieval import (
     chunk_hits,
     entity_hits,
-    fall_back,
     join_hits,
     link_hits,
     nearest_entities,
@@ -56,7 +56,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     near = nearest_entities(vector, network, filters, tools, options.entities, -1.0, question)
     selected = list(dict.fromkeys([*named, *near]))[: max(options.entities, len(named))]
     if not selected:
-        return fall_back(question, "there is no entity", (), network, filters, tools)
+        return hybrid.fall_back(question, "there is no entity", filters, tools)
     with tools.trace.step("entities", f"{len(named)} named, the rest by cosine") as step:
         entities = entity_hits(score_by_rank(selected), network, filters, tools)
         step.record(entities)
@@ -86,8 +86,8 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         share = 0.0 if tools.models.offline else REPORT_SHARE
     if share and (reports := _reports(selected, network, filters, tools)):
         records.insert(0, (reports, share))
-    return join_hits(records, chunks, filters, tools) or fall_back(
-        question, "the entities have no chunks", (), network, filters, tools
+    return join_hits(records, chunks, filters, tools) or hybrid.fall_back(
+        question, "the entities have no chunks", filters, tools
     )
 
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fabula.ask import hybrid
 from fabula.ask.fusion import fuse_by_ranks
 from fabula.graph.hits import Filters, Hit
 from fabula.graph.mode import Tools
@@ -25,7 +26,6 @@ from fabula.graphs.entities.retrieval import (
     best_chunks,
     embed,
     entity_hits,
-    fall_back,
     join_hits,
     nearest_entities,
     needs_records,
@@ -68,7 +68,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         step.note = _describe(starts, network)
         step.walked = network.ids(starts)
     if not starts:
-        return fall_back(question, "the question names no entity", (), network, filters, tools)
+        return hybrid.fall_back(question, "the question names no entity", filters, tools)
     with tools.trace.step("answers") as step:
         answers = _find_answers(vector, sought.answer_types, network, filters, tools)
         names = [network.name(row) for row in answers[:MAX_NAMES]]
@@ -79,7 +79,7 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
         step.note = "; ".join(" - ".join(map(network.name, path.entities)) for path in paths[:5])
         step.walked = network.ids(row for path in paths for row in path.entities)
     if not paths:
-        return fall_back(question, "there is no path", starts, network, filters, tools)
+        return hybrid.fall_back(question, "there is no path", filters, tools)
     most = min(options.chunks, tools.k)
     alone = passages(question, vector, filters, tools, options.chunks)
     with tools.trace.step("chunks", f"along {len(paths)} paths") as step:
@@ -94,8 +94,8 @@ def retrieve(question: str, filters: Filters, tools: Tools) -> list[Hit]:
     records: list[Hit] = []
     if needs_records([share], filters):
         records = entity_hits(_score_entities(paths), network, filters, tools)
-    return join_hits([(records, share)], chunks, filters, tools) or fall_back(
-        question, "the paths have no chunks", starts, network, filters, tools
+    return join_hits([(records, share)], chunks, filters, tools) or hybrid.fall_back(
+        question, "the paths have no chunks", filters, tools
     )
 
 

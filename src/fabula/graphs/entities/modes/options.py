@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from fabula.graph.options import FrozenOptions
+
+Reading = Annotated[
+    Literal["shared", "own"],
+    Field(
+        description="what a model is asked about the question: what all modes over entities need, "
+        "so that its reply is cached for all of them, or what the published system asks"
+    ),
+]
+EntityShare = Annotated[
+    float, Field(ge=0, le=1, description="share of the context for records of entities")
+]
+RelationShare = Annotated[
+    float, Field(ge=0, le=1, description="share of the context for records of relations")
+]
+MaxChunks = Annotated[int, Field(ge=1, le=1000, description="maximum number of chunks")]
 MAX_NEAR_FACTS = 100
 """How many facts the index is asked for by `hippo`; their cosines are scaled among themselves."""
 
 
-class FastOptions(BaseModel):
+class FastOptions(FrozenOptions):
     """How the walk goes, and how much of what it meets is read."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    reading: Literal["shared", "own"] = Field(
-        "shared",
-        description="what a model is asked about the question: what all modes over entities need, "
-        "so that its reply is cached for all of them, or what the published system asks",
-    )
+    reading: Reading = "shared"
     damping: float = Field(0.85, gt=0, lt=1, description="probability that the walk goes on")
     entities: int = Field(128, ge=1, le=10_000, description="number of entities that rank chunks")
     relations: int = Field(64, ge=1, le=10_000, description="number of relations that rank chunks")
@@ -40,19 +50,13 @@ class FastOptions(BaseModel):
         description="weight of the passages that the question finds without the walk; the default "
         "is 0 with a model and 0.7 without one",
     )
-    chunks: int = Field(1000, ge=1, le=1000, description="maximum number of chunks")
-    entity_share: float = Field(
-        0.1, ge=0, le=1, description="share of the context for records of entities"
-    )
-    relation_share: float = Field(
-        0.1, ge=0, le=1, description="share of the context for records of relations"
-    )
+    chunks: MaxChunks = 1000
+    entity_share: EntityShare = 0.1
+    relation_share: RelationShare = 0.1
 
 
-class HippoOptions(BaseModel):
+class HippoOptions(FrozenOptions):
     """Where the walk begins, and how it goes."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     facts: int = Field(
         5, ge=1, le=MAX_NEAR_FACTS, description="number of facts from which a model chooses"
@@ -68,16 +72,10 @@ class HippoOptions(BaseModel):
     damping: float = Field(0.5, gt=0, lt=1, description="probability that the walk goes on")
 
 
-class LightOptions(BaseModel):
+class LightOptions(FrozenOptions):
     """What is looked for, and how it is ranked."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    reading: Literal["shared", "own"] = Field(
-        "shared",
-        description="what a model is asked about the question: what all modes over entities need, "
-        "so that its reply is cached for all of them, or what the published system asks",
-    )
+    reading: Reading = "shared"
     search: Literal["low", "high", "both", "mix"] = Field(
         "mix",
         description="what is searched by: details, themes, both, or both and the whole question",
@@ -87,9 +85,6 @@ class LightOptions(BaseModel):
     )
     ranking: Literal["question", "degree"] = Field(
         "question", description="what relations are ranked by: the question, or their ends' degrees"
-    )
-    picking: Literal["vector", "weight"] = Field(
-        "vector", description="what picks chunks: the question, or how many entities share them"
     )
     entities: int = Field(
         40, ge=1, le=1000, description="maximum number of entities near to details"
@@ -101,22 +96,13 @@ class LightOptions(BaseModel):
     most_relations: int = Field(
         10, ge=1, le=100_000, description="maximum number of relations of each entity"
     )
-    diversity: float = Field(
-        0.3, ge=0, le=1, description="how much a relation loses for likeness to better ones"
-    )
-    chunks: int = Field(20, ge=1, le=1000, description="maximum number of chunks")
-    entity_share: float = Field(
-        0.2, ge=0, le=1, description="share of the context for records of entities"
-    )
-    relation_share: float = Field(
-        0.25, ge=0, le=1, description="share of the context for records of relations"
-    )
+    chunks: MaxChunks = 20
+    entity_share: EntityShare = 0.2
+    relation_share: RelationShare = 0.25
 
 
-class LocalOptions(BaseModel):
+class LocalOptions(FrozenOptions):
     """How many entities there are, and how much of them is read."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     entities: int = Field(
         10, ge=1, le=1000, description="number of entities nearest to the question"
@@ -135,24 +121,14 @@ class LocalOptions(BaseModel):
         description="share of the context for reports, where there are communities; the default is "
         "0.15 with a model and 0 without one",
     )
-    entity_share: float = Field(
-        0.15, ge=0, le=1, description="share of the context for records of entities"
-    )
-    relation_share: float = Field(
-        0.2, ge=0, le=1, description="share of the context for records of relations"
-    )
+    entity_share: EntityShare = 0.15
+    relation_share: RelationShare = 0.2
 
 
-class MiniOptions(BaseModel):
+class MiniOptions(FrozenOptions):
     """Where paths begin and end, and what they are ranked by."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    reading: Literal["shared", "own"] = Field(
-        "shared",
-        description="what a model is asked about the question: what all modes over entities need, "
-        "so that its reply is cached for all of them, or what the published system asks",
-    )
+    reading: Reading = "shared"
     names: int = Field(5, ge=1, le=1000, description="maximum number of entities near to a name")
     least: float = Field(0.5, ge=-1, le=1, description="minimum cosine of these with the name")
     answers: int = Field(
@@ -165,7 +141,5 @@ class MiniOptions(BaseModel):
         2, ge=0, le=4, description="how far from a relation names and answers count, in relations"
     )
     paths: int = Field(30, ge=1, le=10_000, description="number of paths that rank chunks")
-    chunks: int = Field(30, ge=1, le=1000, description="maximum number of chunks")
-    entity_share: float = Field(
-        0.1, ge=0, le=1, description="share of the context for records of entities"
-    )
+    chunks: MaxChunks = 30
+    entity_share: EntityShare = 0.1
