@@ -99,8 +99,8 @@ def test_work_that_no_run_could_do_begins_no_job(it: Served) -> None:
     ):
         refused = client.post(f"{PATH}/build", json=body)
         assert (refused.status_code, why in refused.json()["detail"]) == (400, True), refused.text
-    for body in ({}, {"graph": ""}, {"graphs": ["entities"]}):
-        assert client.post(f"{PATH}/build", json=body).status_code == 422
+    for misfit in ({}, {"graph": ""}, {"graphs": ["entities"]}):
+        assert client.post(f"{PATH}/build", json=misfit).status_code == 422
     with pytest.raises(SettingsError):
         renew(collection, batch=True).refuse()
     assert client.get("/api/v1/jobs").json()["rows"] == []

@@ -107,7 +107,7 @@ def divide(network: MemberNetwork, before: Sequence[Community] = ()) -> Divided:
     )
     renderer = ContextRenderer(network, KNOBS.report_tokens_in)
     reported = [community for community in communities if len(community.members) > 1]
-    return communities, {renderer.render(community).digest for community in reported}
+    return communities, {renderer.render(community).text for community in reported}
 
 
 def differ(was: Divided, now: Divided) -> tuple[float, float]:
