@@ -174,12 +174,13 @@ def grown(graph: StoredAspects, count: int) -> list[Chunk]:
     ]
 
 
-def test_later_text_has_clusters_of_its_own_and_those_before_stay() -> None:
+@pytest.mark.parametrize("count", [KNOBS.size // 2, 30])
+def test_later_text_has_clusters_of_its_own_and_those_before_stay(count: int) -> None:
     graph = small_earlier(chunks=40)
     before = members(
         PreviousAspects(graph, graph.chunks).groups("", 1, graph.chunks, KNOBS, refuse)
     )
-    chunks = grown(graph, 30)
+    chunks = grown(graph, count)
     previous = PreviousAspects(graph, chunks)
     assert previous.changed == graph.changed
     now = members(previous.groups("", 1, chunks, KNOBS, divide))

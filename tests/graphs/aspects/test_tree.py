@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from fabula.graphs.aspects.tree import (
     TreeNode,
     embeddings,
     group_nodes,
-    grow_tree,
+    grow_trees,
     make_summary,
 )
 from fabula.graphs.aspects.values import Aspect, Summary
@@ -37,7 +38,8 @@ def singles(count: int) -> list[NodeGroup]:
 
 
 def write(aspect: Aspect, level: int, groups: Sequence[NodeGroup]) -> list[Summary]:
-    return [make_summary("d", aspect.name, level, group, f"level {level}", 3) for group in groups]
+    made = (make_summary("d", aspect.name, level, each, f"level {level}", 3) for each in groups)
+    return [replace(summary, embedding=np.ones(2, np.float32)) for summary in made]
 
 
 def in_pairs(vectors: Vectors, tokens: Sequence[int]) -> list[Cluster]:
@@ -49,15 +51,24 @@ def levels(tree: list[Summary]) -> list[int]:
     return [node.level for node in tree]
 
 
-def grown(groups: list[NodeGroup], most: int, cluster: Clusterer = in_pairs) -> list[Summary]:
-    def written(aspect: Aspect, level: int, groups: Sequence[NodeGroup]) -> Build[list[Summary]]:
-        made = write(aspect, level, groups)
-        return settle([replace(node, embedding=np.ones(2, np.float32)) for node in made])
+def grown(
+    groups: list[NodeGroup],
+    most: int,
+    cluster: Clusterer = in_pairs,
+    more: Mapping[Aspect, Sequence[NodeGroup]] = MappingProxyType({}),
+    asked: list[int] | None = None,
+) -> list[Summary]:
+    """The trees of PLOT and of more aspects; the levels that were written are added to `asked`."""
+
+    def written(level: int, by: Mapping[Aspect, Sequence[NodeGroup]]) -> Build[list[Summary]]:
+        if asked is not None:
+            asked.append(level)
+        return settle([made for aspect in by for made in write(aspect, level, by[aspect])])
 
     def divided(aspect: Aspect, level: int, nodes: Sequence[TreeNode]) -> list[NodeGroup]:
         return group_nodes(nodes, cluster(embeddings(nodes), [node.tokens for node in nodes]))
 
-    return at_once(grow_tree(PLOT, groups, most, written, divided))
+    return at_once(grow_trees({PLOT: groups, **more}, most, written, divided))
 
 
 def test_a_tree_grows_until_one_node_is_left() -> None:
@@ -85,6 +96,13 @@ def test_a_summary_alone_in_its_cluster_waits_a_level_instead_of_being_said_agai
     assert {member.id for member in tree[-1].members} == {tree[2].id, tree[3].id}
 
 
+def test_all_trees_grow_level_by_level() -> None:
+    asked: list[int] = []
+    trees = grown(singles(2), 5, more={THEME: singles(8)}, asked=asked)
+    assert levels(trees) == [1, 1, 2] + [1] * 8 + [2] * 4 + [3] * 2 + [4]
+    assert asked == [1, 2, 3, 4]
+
+
 def test_clusters_with_the_same_members_become_one_group() -> None:
     nodes = [chunk(0), chunk(1)]
     groups = group_nodes(nodes, [Cluster((0, 1), (0.9, 0.8)), Cluster((0, 1), (0.1, 0.2))])
@@ -104,21 +122,13 @@ def assigned(
     rounds: int,
     detect: Callable[[Sequence[Aspect], int], Sequence[Collection[str]]],
     nearest: int,
-    heard: Callable[[Aspect], None] = lambda aspect: None,
 ) -> list[tuple[Aspect, list[int], bool]]:
     """The aspects with their clusters, in the order in which these were certain."""
-    made: list[tuple[Aspect, list[int], bool]] = []
-
-    def take(aspect: Aspect, clusters: list[int], is_nearest: bool) -> Build[None]:
-        heard(aspect)
-        made.append((aspect, clusters, is_nearest))
-        return settle(None)
 
     def ask(missing: Sequence[Aspect], number: int) -> Build[Sequence[Collection[str]]]:
         return settle(detect(missing, number))
 
-    at_once(assign_clusters(aspects, rounds, ask, lambda aspect: settle(nearest), take))
-    return made
+    return at_once(assign_clusters(aspects, rounds, ask, lambda aspect: settle(nearest)))
 
 
 def test_every_aspect_gets_the_clusters_that_hold_it() -> None:
@@ -143,16 +153,3 @@ def test_detection_is_repeated_for_missing_aspects_alone() -> None:
 def test_without_further_rounds_a_missing_aspect_is_assigned_at_once() -> None:
     made = assigned([PLOT], 0, lambda aspects, number: [frozenset()], 0)
     assert made == [(PLOT, [0], True)]
-
-
-def test_an_aspect_is_certain_before_the_others_are_asked_for_again() -> None:
-    asked = 0
-
-    def detect(aspects: Sequence[Aspect], number: int) -> list[frozenset[str]]:
-        nonlocal asked
-        asked += 1
-        return [frozenset({"plot"} if asked == 1 else {"theme"})]
-
-    asked_before: list[tuple[Aspect, int]] = []
-    assigned([PLOT, THEME], 1, detect, 0, lambda aspect: asked_before.append((aspect, asked)))
-    assert asked_before == [(PLOT, 1), (THEME, 2)]

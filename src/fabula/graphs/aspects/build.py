@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from fabula.errors import BadReply
-from fabula.graph.builds import Build, Start, Started, embed_batch
+from fabula.graph.builds import Build, Start, embed_batch
 from fabula.graph.calls import Calls, EmbeddingStream, batches
 from fabula.graph.gaps import Missing
 from fabula.graph.method import BuildText, BuildWork, Built, Known
@@ -36,7 +36,7 @@ from fabula.graphs.aspects.tree import (
     TreeNode,
     embeddings,
     group_nodes,
-    grow_tree,
+    grow_trees,
     make_members,
     make_summary,
 )
@@ -162,8 +162,7 @@ class _Steps:
     def grow(self, groups: Sequence[NodeGroup], chunks: Sequence[Chunk]) -> Build[Grown]:
         """Return the summaries of every aspect, and what was found out about aspects on the way.
 
-        A tree starts to grow as soon as its aspect's clusters are certain; none waits for another.
-        If all of the process is repeated while an aspect is missing, no tree grows before its end.
+        No tree grows before the clusters of all aspects are certain.
 
         Args:
             groups: The clusters of chunks.
@@ -220,36 +219,35 @@ class _Steps:
     def _grow(self, groups: Sequence[NodeGroup], rounds: int, detect: Detect) -> Build[Grown]:
         """Grow the trees of aspects, whose clusters `detect` finds in 1 + `rounds` rounds."""
         log = Rounds()
-        trees: list[Started[list[Summary]]] = []
-        assigned: list[str] = []
-
-        def start_tree(aspect: Aspect, numbers: list[int], was_assigned: bool) -> Build[None]:
-            clusters = [groups[number] for number in numbers]
-            tree = grow_tree(
-                aspect,
-                clusters,
-                self.options.levels,
-                self._summarise,
-                lambda aspect, level, nodes: self._divide(aspect.name, level, nodes),
-            )
-            trees.append((yield Start(tree)))
-            stays_assigned = aspect.name in self.previous.assigned and all(
-                self.previous.aspects(group) for group in clusters
-            )
-            assigned.extend([aspect.name] * (was_assigned or stays_assigned))
 
         def best_fit(aspect: Aspect) -> Build[int | None]:
             return self._best_fit(groups, aspect)
 
-        yield from assign_clusters(self.aspects, rounds, detect, best_fit, start_tree, log)
-        grown: list[list[Summary]] = yield trees
+        found = yield from assign_clusters(self.aspects, rounds, detect, best_fit, log)
+        clusters = {aspect: [groups[row] for row in rows] for aspect, rows, _ in found}
+        assigned = [
+            aspect.name
+            for aspect, _, was_assigned in found
+            if was_assigned or self._stays_assigned(aspect, clusters[aspect])
+        ]
+        summaries = yield from grow_trees(
+            clusters,
+            self.options.levels,
+            self._summarise,
+            lambda aspect, level, nodes: self._divide(aspect.name, level, nodes),
+        )
         return Grown(
-            tuple(summary for tree in grown for summary in tree),
+            tuple(summaries),
             tuple(assigned),
             self.previous.changed,
             log.count,
             tuple(log.missing),
         )
+
+    def _stays_assigned(self, aspect: Aspect, groups: Sequence[NodeGroup]) -> bool:
+        """Return whether an aspect has only clusters of the last graph, where it was assigned."""
+        known = map(self.previous.aspects, groups)
+        return aspect.name in self.previous.assigned and all(known)
 
     def condense(self, chunks: Sequence[Chunk]) -> Build[list[Detail]]:
         """Return the details of all chunks; they are embedded and passed on as they come."""
@@ -361,11 +359,11 @@ class _Steps:
         return any(missing.members == members for missing in self.undetected)
 
     def _summarise(
-        self, aspect: Aspect, level: int, groups: Sequence[NodeGroup]
+        self, level: int, groups: Mapping[Aspect, Sequence[NodeGroup]]
     ) -> Build[list[Summary]]:
-        """Return the embedded summaries of groups, without those that no model gave."""
+        """Return the embedded summaries of aspects' groups, without those that no model gave."""
 
-        def summarise(group: NodeGroup) -> Build[Summary | None]:
+        def summarise(aspect: Aspect, group: NodeGroup) -> Build[Summary | None]:
             texts = [node.text.strip() for node in group.nodes]
             text = yield from self.work.gaps.attempt(self.writer.summarise, texts, aspect)
             if isinstance(text, Missing):
@@ -374,13 +372,15 @@ class _Steps:
             count = tokens.count(text)
             return make_summary(self.document, aspect.name, level, group, text, count)
 
-        self.work.gaps.expect(len(groups))
-        known = [self._known_summary(aspect, level, group) for group in groups]
-        new = [group for group, summary in zip(groups, known, strict=True) if summary is None]
+        wanted = [(aspect, group) for aspect, own in groups.items() for group in own]
+        self.work.gaps.expect(len(wanted))
+        known = [self._known_summary(aspect, level, group) for aspect, group in wanted]
+        new = [each for each, summary in zip(wanted, known, strict=True) if summary is None]
         # A draft of detection has no embedding yet, and saves no call.
         reused = sum(summary is not None and len(summary.embedding) > 0 for summary in known)
         self.work.saved[SUMMARIES] += reused
-        results = iter((yield from self.calls.each(SUMMARIES, summarise, new)))
+        made = yield from self.calls.each(SUMMARIES, lambda each: summarise(*each), new)
+        results = iter(made)
         summaries = [summary or next(results) for summary in known]
         embedded = yield from self.embed([summary for summary in summaries if summary is not None])
         self.pieces.add(embedded)

@@ -21,6 +21,9 @@ Fit = Callable[[Aspect], Build[int | None]]
 """Returns the number of the cluster nearest to an aspect's description; None if none can be chosen.
 """
 
+Assigned = tuple[Aspect, list[int], bool]
+"""An aspect, the numbers of its clusters, and whether `Fit` had to choose the cluster."""
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt(Generic[Group]):
@@ -49,10 +52,9 @@ def assign_clusters(
     rounds: int,
     detect: Detect,
     best_fit: Fit,
-    take: Callable[[Aspect, list[int], bool], Build[None]],
     log: Rounds | None = None,
-) -> Build[None]:
-    """Give every aspect its clusters, each as soon as they are certain.
+) -> Build[list[Assigned]]:
+    """Return every aspect with its clusters, in the order in which these were certain.
 
     Aspects that no cluster was found to have are asked for again. The method that this graph
     follows repeats the whole process where an aspect is missing, as `repeat_all` does; this is
@@ -62,20 +64,20 @@ def assign_clusters(
         aspects: The aspects of the set.
         rounds: How often detection is repeated at most for aspects that are missing.
         detect: Finds the aspects of all clusters.
-        best_fit: Chooses the cluster of an aspect that is still missing after all rounds.
-        take: Given an aspect, the numbers of its clusters, and whether `best_fit` chose the
-            cluster. An aspect that it finds no cluster for is left out.
+        best_fit: Chooses the cluster of an aspect that is still missing after all rounds. An aspect
+            that it finds no cluster for is left out.
         log: Called after each round.
     """
+    assigned: list[Assigned] = []
     missing = list(aspects)
     for round_number in range(rounds + 1):
         if not missing:
-            return
+            break
         detected = yield from detect(missing, round_number)
         for aspect in missing:
             clusters = [number for number, names in enumerate(detected) if aspect.name in names]
             if clusters:
-                yield from take(aspect, clusters, False)
+                assigned.append((aspect, clusters, False))
         names_found = frozenset().union(*detected)
         missing = [aspect for aspect in missing if aspect.name not in names_found]
         if log is not None:
@@ -89,7 +91,8 @@ def assign_clusters(
             "description.",
             aspect.name,
         )
-        yield from take(aspect, [cluster], True)
+        assigned.append((aspect, [cluster], True))
+    return assigned
 
 
 def repeat_all(

@@ -93,7 +93,7 @@ class PreviousAspects:
 
         The previous clusters are repaired if only few chunks have changed; otherwise `divide` makes
         new ones. Text after the old end is no change: its passages become clusters of their own
-        once there are enough for one. Fewer chunks join the clusters that they fit, and fewer
+        where there are enough for one. Fewer chunks join the clusters that they fit, and fewer
         summaries wait for those of later text, so that each is merged once as a serial grows.
 
         Args:
@@ -128,7 +128,10 @@ class PreviousAspects:
         if level > 1:
             unmerged = set(previous_nodes).difference(*previous)
             new += [node for node in nodes if node.id in unmerged]
-        own = divide(sorted(new, key=_place)) if len(new) >= options.size else []
+        # A cluster that chunks join is asked for again, and so is all that was merged from it: from
+        # half the size on it is cheaper to add one. Summaries can wait.
+        fewest = options.size / 2 if level == 1 else options.size
+        own = divide(sorted(new, key=_place)) if len(new) >= fewest else []
         if level == 1 and not own:
             return mend(nodes)
         apart = {node.id for node in new}

@@ -1,8 +1,8 @@
-"""One aspect's tree of summaries, from clusters of chunks upward."""
+"""The trees of summaries, one an aspect, from clusters of chunks upward."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,41 +26,54 @@ class NodeGroup:
     weights: tuple[float, ...]
 
 
-def grow_tree(
-    aspect: Aspect,
-    groups: Sequence[NodeGroup],
+def grow_trees(
+    clusters: Mapping[Aspect, Sequence[NodeGroup]],
     levels: int,
-    summarise: Callable[[Aspect, int, Sequence[NodeGroup]], Build[list[Summary]]],
+    summarise: Callable[[int, Mapping[Aspect, Sequence[NodeGroup]]], Build[list[Summary]]],
     divide: Callable[[Aspect, int, Sequence[TreeNode]], list[NodeGroup]],
 ) -> Build[list[Summary]]:
-    """Return the summaries of an aspect on all levels, lowest first.
+    """Return the summaries of all aspects: tree by tree, the lowest levels first.
 
     After RAPTOR (Sarthi et al. 2024, arXiv 2401.18059, section 3), with a tree for each aspect:
     level 1 summarises clusters of chunks, and each further level the clusters of the level below,
-    until nothing is left to merge.
+    until nothing is left to merge. All trees grow level by level: a level's summaries are embedded
+    together, which a text that grows by few summaries a tree would else make many calls for.
 
     Args:
-        aspect: The aspect of all summaries.
-        groups: The clusters of chunks that have this aspect.
+        clusters: The clusters of chunks that have each aspect.
         levels: Maximum number of levels.
-        summarise: Writes the summaries of some clusters on a level. It may leave out a cluster
-            whose summary no model gives; the next level then goes on without it.
-        divide: Clusters the nodes of the level below.
+        summarise: Writes the summaries of some clusters of each aspect on a level. It may leave out
+            a cluster whose summary no model gives; the next level then goes on without it.
+        divide: Clusters the nodes of the levels below.
     """
-    level = yield from summarise(aspect, 1, groups)
-    tree = list(level)
-    nodes: list[Summary] = level
-    for number in range(2, levels + 1):
-        groups = divide(aspect, number, nodes) if len(nodes) > 1 else []
-        merged = [group for group in groups if len(group.nodes) > 1]
-        if not merged or len(groups) >= len(nodes):
+    trees: dict[Aspect, list[Summary]] = {aspect: [] for aspect in clusters}
+    tops: dict[Aspect, list[Summary]] = {aspect: [] for aspect in clusters}
+    growing = dict(clusters)
+    for level in range(1, levels + 1):
+        if level > 1:
+            merging = {aspect: _merge(tops[aspect], aspect, level, divide) for aspect in growing}
+            growing = {aspect: groups for aspect, groups in merging.items() if groups}
+        if not growing:
             break
-        # A summary alone in its cluster would only be summarised again: it waits for a level.
-        merged_ids = {node.id for group in merged for node in group.nodes}
-        level = yield from summarise(aspect, number, merged)
-        tree += level
-        nodes = [node for node in nodes if node.id not in merged_ids] + level
-    return tree
+        written = yield from summarise(level, growing)
+        for aspect, groups in growing.items():
+            own = [summary for summary in written if summary.aspect == aspect.name]
+            # A summary alone in its cluster would only be summarised again: it waits for a level.
+            merged = {node.id for group in groups for node in group.nodes}
+            tops[aspect] = [node for node in tops[aspect] if node.id not in merged] + own
+            trees[aspect] += own
+    return [summary for tree in trees.values() for summary in tree]
+
+
+def _merge(
+    nodes: Sequence[Summary],
+    aspect: Aspect,
+    level: int,
+    divide: Callable[[Aspect, int, Sequence[TreeNode]], list[NodeGroup]],
+) -> list[NodeGroup]:
+    """Return the clusters of several nodes; none if the next level would not have fewer nodes."""
+    groups = divide(aspect, level, nodes) if len(nodes) > 1 else []
+    return [group for group in groups if len(group.nodes) > 1] if len(groups) < len(nodes) else []
 
 
 def group_nodes(nodes: Sequence[TreeNode], clusters: Sequence[Cluster]) -> list[NodeGroup]:
