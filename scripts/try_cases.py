@@ -395,7 +395,7 @@ def repeated_titles(user: User) -> Iterator[tuple[str, bool]]:
     yield "books", any("SECOND" in section for section in first)
     yield "no chunk is a heading", all(len(chunk["text"].split()) > 8 for chunk in book.chunks)
     for path in first:
-        opened = user.run("read", "--at", path, "-c", name)
+        opened = user.run("read", "Repeated", "--at", path, "-c", name)
         yield f"opened: {path}", opened.returncode == 0
 
 
@@ -751,7 +751,7 @@ def margin(user: User) -> Iterator[tuple[str, bool]]:
     name = user.collection()
     book = user.ingest("79-numbers-in-the-margin/the-lamp.txt", name)
     yield "no numbers", not re.search(r"\d", book.text)
-    shown = user.run("read", "--at", "ll. 33-35", "-c", name)
+    shown = user.run("read", "The Lamp", "--at", "ll. 33-35", "-c", name)
     yield shown.stdout[-300:], shown.returncode == 0 and "geese" in shown.stdout
 
 

@@ -267,13 +267,14 @@ def test_a_refused_text_does_not_end_the_run(
     endpoint: Endpoint, book: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FABULA_BATCH_MIN_TOKENS", "100000")
-    chats = [0]
     error = {"error": {"message": "The prompt was filtered.", "code": "content_filter"}}
+    refused: list[str] = []
 
     def object_to(body: dict[str, Any]) -> tuple[int, Any] | None:
-        # The first call shows what the model accepts; those of the first round follow it.
-        chats[0] += "messages" in body
-        return (400, error) if "messages" in body and chats[0] == 3 else None
+        prompt = json.dumps(body.get("messages"))
+        if not refused and "the one aspect that a summary" in prompt:
+            refused.append(prompt)
+        return (400, error) if prompt in refused else None
 
     endpoint.objection = object_to
     apart = {"aspects.aspects_with_summaries": False}

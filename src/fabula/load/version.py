@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-READING_VERSION = 3
+READING_VERSION = 4
 """Is raised when a reader gets another text, or other headings, from files that it read before.
 
 Documents record it. `fabula list` names those that an earlier version read; nothing is built anew
