@@ -565,3 +565,12 @@ def test_a_sentence_over_two_files_is_one_paragraph() -> None:
         "12",
         "the end",
     ]
+
+
+def test_printed_page_numbers_at_the_ends_of_files_divide_no_paragraph() -> None:
+    pages = [f"the miller kept lantern {n} by the</p><p>{n}" for n in range(11, 17)]
+    draft = opened(epub({f"{n}.xhtml": f"<p>{text}</p>" for n, text in enumerate(pages)}))
+    assert [block.text for block in draft.blocks] == [
+        " ".join(f"the miller kept lantern {n} by the" for n in range(11, 17))
+    ]
+    assert draft.left_out == {"page numbers": 12}

@@ -137,14 +137,22 @@ def test_a_poem_keeps_its_stanzas_and_lines() -> None:
     assert texts(fb2(poem)) == ["Роза", "Раз,\nдва.", "Три.", "А. Ч."]
 
 
-def test_notes_stand_where_the_file_has_them_each_with_its_number() -> None:
-    text = '<section><p>Один<a l:href="#n1" type="note">[1]</a>.</p></section>'
-    notes = (
-        '<body name="notes"><title><p>Примечания</p></title><section id="n1"><title><p>1</p>'
-        "</title><p>Не два.</p></section></body>"
+@for_each(("title", "heading"), [("<title><p>Примечания</p></title>", "Примечания"), ("", "Notes")])
+def test_notes_are_a_section_of_their_own_each_with_its_number(title: str, heading: str) -> None:
+    text = (
+        f"<section><title><p>Глава 1</p></title><section>{BODY}"
+        '<p>Один<a l:href="#n1" type="note">[1]</a>.</p></section></section>'
     )
-    assert texts(fb2(text, notes=notes)) == ["Один[1].", "Примечания", "1\nНе два."]
-    assert headings(fb2(text, notes=notes)) == []
+    notes = (
+        f'<body name="notes">{title}<section id="n1"><title><p>1</p></title><p>Не <emphasis>два'
+        "</emphasis>.</p><p>Три.</p></section></body>"
+    )
+    draft = opened(fb2(text, notes=notes))
+    assert [(b.heading, b.level) for b in draft.blocks if b.heading] == [
+        ("Глава 1", 1),
+        (heading, 1),
+    ]
+    assert [block.text for block in draft.blocks][-1] == "[1] Не два.\nТри."
 
 
 def test_the_number_of_a_note_is_no_part_of_the_heading_of_a_section() -> None:
@@ -201,7 +209,7 @@ REPAIRED = {
     "<p>two < three > one</p>": "two < three > one",
     "<p>a <b>bold <i>word</b> and</i> more</p>": "a bold word and more",
     "<p align=left title='x' checked>A word</p>": "A word",
-    '<p title="a < b" n="1" n="2">A word</p>': "A word",
+    '<p title="a < b" rend="1" rend="2">A word</p>': "A word",
     "<p>A<l:x l:href='#a'> word</l:x></p>": "A word",
     "<p>A word</P></q> more": "A word more",
     "<p>A word<![CDATA[ & <another>]]><!-- a -- b --></p>": "A word & <another>",
@@ -550,6 +558,41 @@ def test_page_numbers_of_the_printer_serve_where_breaks_have_none() -> None:
     body = '<pb/><fw type="pageNum">- 7 -</fw><fw type="header">THE KETTLE</fw><p>He slept.</p>'
     assert labels(tei(body), "page") == [("- 7 -", "He sl")]
     assert opened(tei(body)).left_out == {"page numbers": 3, "running heads": 9}
+
+
+def test_verses_sections_and_paragraphs_are_places() -> None:
+    """As First1KGreek and Perseus number a Bible, a treatise, and an edition by milestones."""
+    part = '<div type="textpart" subtype="{}" n="{}">{}</div>'
+    verses = part.format("verse", 1, "<p><lg><l>Blessed</l><l>is he.</l></lg></p>")
+    verses += part.format("verse", 2, "<p>His leaf.</p>")
+    bible = '<div type="edition" n="urn:cts:greekLit:tlg0527"><head>Psalms</head>{}</div>'
+    psalms = bible.format(part.format("chapter", 1, f"<head>I</head>{verses}"))
+    assert labels(tei(psalms), "line") == [("§1.1", "Bless"), ("§1.2", "His l")]
+    paragraphs = "".join(part.format("paragraph", n, f"<p>Part {n}.</p>") for n in (1, 2))
+    assert labels(tei(paragraphs), "line") == [("§1", "Part "), ("§2", "Part ")]
+    stones = (
+        '<div type="book" n="2"><p><milestone unit="chapter" n="3"/><milestone unit="section" '
+        'n="1"/>He came. <milestone unit="section" n="2"/>He saw.</p></div>'
+    )
+    assert labels(tei(stones), "line") == [("§2.3.1", "He ca"), ("§2.3.2", "He sa")]
+    poem = '<div1 type="sonnet" n="I"><head>I</head><l>From</l><l>That</l><l n="3">But</l></div1>'
+    assert labels(tei(poem), "line") == [("1", "From\n"), ("2", "That\n"), ("3", "But")]
+
+
+def test_the_critical_apparatus_and_signs_of_witnesses_are_left_out() -> None:
+    """In the form of First1KGreek's Septuagint, with each page's apparatus as a footnote."""
+    footnote = "<note type='footnote'>{}</note>"
+    apparatus = footnote.format("9 πᾶν] pr ἐπὶ A | ὄνου F 10 ἔσται] + ἔτι AF")
+    margin = "<note type='marginal'>{}</note>"
+    body = f"<p>Ἦν ἀνὴρ {margin.format('B')}καὶ ἦλθεν.{apparatus}</p><p>Ὁ δὲ{apparatus} εἶπεν.</p>"
+    draft = opened(tei(body))
+    assert [block.text for block in draft.blocks] == ["Ἦν ἀνὴρ καὶ ἦλθεν.", "Ὁ δὲ εἶπεν."]
+    assert draft.left_out == {"critical apparatus": 62, "signs of witnesses": 1}
+    # A commentary has a word in each note, and names no witness.
+    comment = footnote.format("3. quick] living, as the Bible has it.")
+    body = f"<p>The quick{comment} fox{margin.format('B')}.</p>"
+    assert "[1] 3. quick] living" in texts(tei(body))[1]
+    assert opened(tei(body)).left_out == {}
 
 
 def test_lines_are_numbered_as_the_edition_counts_them() -> None:

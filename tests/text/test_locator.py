@@ -95,6 +95,7 @@ def test_labels_are_named_as_citations_have_them() -> None:
     assert name_labels("page", "113-114") == "pp. 113-114"
     assert name_labels("line", "340") == "l. 340"
     assert name_labels("line", "340-352") == "ll. 340-352"
+    assert name_labels("line", "§2.14-§2.15") == "§2.14-§2.15"
     assert name_labels("page", "") == ""
 
 
@@ -107,6 +108,8 @@ def test_labels_are_named_as_citations_have_them() -> None:
         ("p.113", ("page", "113", "113")),
         ("ll. 340–352", ("line", "340", "352")),
         ("line 3", ("line", "3", "3")),
+        ("§2.14-§2.15", ("line", "§2.14", "§2.15")),
+        ("§ 7", ("line", "§7", "§7")),
         ("CHAPTER V", None),
         ("Lear", None),
         ("113", None),

@@ -204,7 +204,8 @@ def _csl(key: str, entry: Entry, places: CitedPlaces) -> dict[str, Any]:
     if places.pages:
         item["locator"] = places.pages
     elif places.lines:
-        item |= {"locator": places.lines, "custom": {"label": "line"}}
+        label = "section" if places.lines.startswith("§") else "line"
+        item |= {"locator": places.lines, "custom": {"label": label}}
     if entry.language:
         item["language"] = entry.language
     if _WEB.match(entry.source):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -24,12 +24,17 @@ from fabula.load.epub_contents import Contents, ContentsEntry, read_contents
 from fabula.load.epub_names import ArchiveNames, container_folder
 from fabula.load.headings import confirm
 from fabula.load.hyphens import Hyphens
-from fabula.load.left_out import count_characters
+from fabula.load.left_out import PAGE_NUMBERS, count_characters
 from fabula.load.libraries import PageRules, find_rules
 from fabula.load.library_pages import books_warning, split_title
 from fabula.load.locators import page_mark, without_marks
 from fabula.load.markup import attribute, elements, local_name
-from fabula.load.paratext import is_within_sentence, split_library_text
+from fabula.load.paratext import (
+    find_page_numbers,
+    is_within_sentence,
+    leave_out,
+    split_library_text,
+)
 from fabula.load.titles import real_author
 from fabula.text.metadata import Value, read_typed, state_metadata
 
@@ -107,7 +112,8 @@ class _Book:
         contents = self._contents()
         metadata = _Metadata(self._package)
         title, writer = split_title(metadata.title())
-        blocks = _join_pages([*self._blocks(pages, contents.without_book(title))])
+        page_blocks = [*self._blocks(pages, contents.without_book(title))]
+        blocks = _join_pages(self._without_numbers(page_blocks))
         body = split_library_text(blocks)
         self._left_out.update(body.left_out)
         self._count_unlisted(pages)
@@ -265,6 +271,17 @@ class _Book:
         if not count and problem is not None:
             is_locked = any(self._names.find("", name, is_exact=True) for name in _RIGHTS)
             raise self._protection_error() if is_locked else problem
+
+    def _without_numbers(self, pages: Sequence[list[Block]]) -> list[list[Block]]:
+        """The blocks of each page but printed page numbers, which divide paragraphs over files."""
+        blocks = [block for page in pages for block in page]
+        numbers = {id(blocks[index]) for index in find_page_numbers(blocks)}
+
+        def keep(block: Block) -> Iterable[Block]:
+            is_number = id(block) in numbers
+            return leave_out(block, PAGE_NUMBERS, self._left_out) if is_number else (block,)
+
+        return [[kept for block in page for kept in keep(block)] for page in pages]
 
     def _count_unlisted(self, pages: Sequence[_Item]) -> None:
         """Count what is on pages that the spine does not name, as the table of contents."""

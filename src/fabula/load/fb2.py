@@ -35,7 +35,8 @@ def draft(root: Element) -> Draft:
     title = metadata(root, "title-info/book-title")
     info = next(elements(root, "title-info"), root)
     _bracket_note_numbers(root)
-    rules = TextRules(kind=_kind, level=_level, left_out=_left_out)
+    _number_notes(root)
+    rules = TextRules(kind=_kind, level=_level, title=_notes_title, left_out=_left_out)
     text_blocks, left_out = read_blocks(root, rules)
     author = ", ".join(filter(None, map(_name, info.findall("{*}author"))))
     return Draft(
@@ -59,6 +60,30 @@ def _bracket_note_numbers(root: Element) -> None:
             link.text = f"[{number}]"
 
 
+def _number_notes(root: Element) -> None:
+    """Let each note begin with its number, as `[1]`, which stands above it as a title."""
+    for body in filter(_is_notes, elements(root, "body")):
+        for note in elements(body, "section"):
+            if [local_name(part) for part in note[:2]] != ["title", "p"]:
+                continue
+            number, text = "".join(note[0].itertext()).strip(), note[1]
+            if _NOTE_NUMBER.fullmatch(number):
+                note.remove(note[0])
+                text.text = f"[{number}] {text.text or ''}"
+
+
+def _is_notes(body: Element) -> bool:
+    return body.get("name") in _NOTES
+
+
+def _notes_title(path: Sequence[Element]) -> str:
+    """The title of a body of notes without one, which are no part of the last chapter."""
+    body = path[-1]
+    has_title = any(local_name(part) == "title" for part in body)
+    is_untitled = local_name(body) == "body" and _is_notes(body) and not has_title
+    return body.get("name", "").capitalize() if is_untitled else ""
+
+
 def _name(author: Element) -> str:
     parts = {local_name(part): one_line(part.text or "") for part in author}
     return " ".join(filter(None, map(parts.get, _NAMES))) or parts.get("nickname", "")
@@ -78,16 +103,16 @@ def _kind(path: Sequence[Element]) -> Kind:
         return "line"
     above = local_name(path[-2]) if len(path) > 1 else ""
     # Notes are in a separate body; each has its number above it, and is not a chapter.
-    is_note = len(path) > 2 and path[1].get("name") in _NOTES
+    are_notes = len(path) > 2 and _is_notes(path[1])
     if name == "title":
-        return "heading" if above == "section" and not is_note else "whole"
-    if name == "section" and is_note:
+        return "heading" if above == ("body" if are_notes else "section") else "whole"
+    if name == "section" and are_notes:
         return "whole"
     return "block" if name in _BLOCKS else "inline"
 
 
 def _level(path: Sequence[Element]) -> int:
-    return sum(local_name(element) == "section" for element in path)
+    return max(1, sum(local_name(element) == "section" for element in path))
 
 
 def _left_out(path: Sequence[Element]) -> str:

@@ -180,7 +180,17 @@ def _mark_pages(block: Block, left_out: Counter[str]) -> Block:
 
 
 def _remove_page_numbers(blocks: Sequence[Block], left_out: Counter[str]) -> Iterator[Block]:
-    """Remove blocks that are numbers and count up, if a good part of them divide sentences."""
+    """Yield the blocks without those that are page numbers, and count these; their marks stay."""
+    numbers = find_page_numbers(blocks)
+    for index, block in enumerate(blocks):
+        if index in numbers:
+            yield from leave_out(block, PAGE_NUMBERS, left_out)
+        else:
+            yield block
+
+
+def find_page_numbers(blocks: Sequence[Block]) -> frozenset[int]:
+    """Return which blocks are numbers that count up, if a good part of them divide sentences."""
     numbers = {
         index: int(page[1])
         for index, block in enumerate(blocks)
@@ -190,16 +200,11 @@ def _remove_page_numbers(blocks: Sequence[Block], left_out: Counter[str]) -> Ite
     # Numbers of chapters never divide one, and those of stanzas hardly ever.
     dividing = sum(_divides_sentence(blocks, index) for index in numbers)
     is_series = len(values) >= _MIN_COUNT and values == sorted(set(values))
-    if not (is_series and dividing >= _MIN_DIVIDING_SHARE * len(values)):
-        numbers = {}
-    for index, block in enumerate(blocks):
-        if index in numbers:
-            yield from _leave_out(block, PAGE_NUMBERS, left_out)
-        else:
-            yield block
+    is_dividing = dividing >= _MIN_DIVIDING_SHARE * len(values)
+    return frozenset(numbers if is_series and is_dividing else ())
 
 
-def _leave_out(block: Block, kind: str, left_out: Counter[str]) -> Iterator[Block]:
+def leave_out(block: Block, kind: str, left_out: Counter[str]) -> Iterator[Block]:
     """Count a block as left out, and yield what marks of pages it has."""
     left_out[kind] += count_characters(block.text)
     if marks := marks_of(block.text):
@@ -284,7 +289,7 @@ def _remove_lists(blocks: Sequence[Block], left_out: Counter[str]) -> Iterator[B
         end = (_list_end if has_name else _unnamed_end)(blocks, index, titles)
         if end > index:
             for block in blocks[index:end]:
-                yield from _leave_out(block, CONTENTS, left_out)
+                yield from leave_out(block, CONTENTS, left_out)
             index = end
         else:
             yield blocks[index]
@@ -416,7 +421,7 @@ def _remove_makers_notes(blocks: Sequence[Block], left_out: Counter[str]) -> Ite
     for index, block in enumerate(blocks):
         end = ends.get(index, 0)
         if end == len(texts[index]):
-            yield from _leave_out(block, MAKERS_NOTES, left_out)
+            yield from leave_out(block, MAKERS_NOTES, left_out)
         elif end:
             left_out[MAKERS_NOTES] += count_characters(texts[index][:end])
             yield replace(block, text=marks_of(block.text) + texts[index][end:].lstrip())
@@ -433,7 +438,7 @@ def _remove_advertisements(blocks: Sequence[Block], left_out: Counter[str]) -> I
     is_list = offers >= _MIN_COUNT and offers * _MAX_CHARACTERS_OF_OFFER >= len(rest)
     for row, block in enumerate(blocks):
         if is_list and row >= first:
-            yield from _leave_out(block, ADVERTISEMENTS, left_out)
+            yield from leave_out(block, ADVERTISEMENTS, left_out)
         else:
             yield block
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from xml.etree.ElementTree import Element
 
-from fabula.load import tei_header, tei_letters, tei_words
+from fabula.load import tei_apparatus, tei_header, tei_letters, tei_places, tei_words
 from fabula.load.blocks import Block, Draft
 from fabula.load.chapters import is_chapter_line, numeral_line
 from fabula.load.clean import one_line
@@ -180,7 +180,10 @@ class _Edition:
         _join_heads(root)
         self.removed: Counter[str] = Counter()
         self._other_readings = _other_readings(root)
-        self._line_labels = _line_labels(root)
+        # A poem may have numbered parts, and prose may quote verse: an edition's own are the most.
+        self._line_labels = max(_line_labels(root), tei_places.label_places(root), key=len)
+        self._apparatus = tei_apparatus.find_apparatus(root)
+        self._skipped = self._other_readings | self._apparatus.keys()
         self._counts_pages = any(page.get("n") for page in elements(root, "pb"))
         self._has_text = next(elements(root, "text"), None) is not None
         self._is_corpus = local_name(root) not in _BOOKS
@@ -192,7 +195,7 @@ class _Edition:
         above = local_name(path[-2]) if len(path) > 1 else ""
         if name == "sourceDoc":
             return "skipped" if self._has_text else "inline"
-        if name in _LEFT_OUT or id(element) in self._other_readings:
+        if name in _LEFT_OUT or id(element) in self._skipped:
             return "skipped"
         if name.startswith("div"):
             return "skipped" if element.get("type") in _DIVISIONS_LEFT_OUT else "block"
@@ -207,6 +210,8 @@ class _Edition:
         name = local_name(element)
         if id(element) in self._other_readings:
             return "alternative readings"
+        if id(element) in self._apparatus:
+            return self._apparatus[id(element)]
         if name.startswith("div") and name != "divGen":
             return _DIVISIONS_LEFT_OUT[element.get("type", "")]
         if name == "fw":

@@ -21,6 +21,8 @@ _PLACES = re.compile(
     rf"(?:T\.\s*)?({_TIME}|{_TRANSCRIPT_LINE})(?:\s*[-–—]\s*({_TIME}|{_TRANSCRIPT_LINE}))?", re.I
 )
 """Labels that say themselves what they are: times, and page and line of a transcript."""
+_SECTIONS = re.compile(r"§\s*([\w.]+)(?:\s*[-–—]\s*§?\s*([\w.]+))?")
+"""Labels of verses, sections and paragraphs, which are kept as lines are."""
 _NAMED = re.compile(
     r"([a-z]{1,6})(?:\.\s*|\s+)(\w[\w.]{0,19}?)(?:\s*[-–—]\s*(\w[\w.]{0,19}))?", re.I
 )
@@ -31,9 +33,11 @@ class Locator:
     """The top of a page, the beginning of a numbered line of verse, or the name of a speaker.
 
     Attributes:
-        kind: What begins. A page may also be a time in a recording, or a line of a transcript.
+        kind: What begins. A page may also be a time in a recording, or a line of a transcript, and
+            a line a numbered verse, section or paragraph.
         label: The number as it is printed, as `113`, `xiv` or `340`; '' where no numbered line
-            follows those before. A time is `01:12:31`, page 45 and line 12 of a transcript `45:12`.
+            follows those before. Verse 14 of chapter 2 is `§2.14`. A time is `01:12:31`, page 45
+            and line 12 of a transcript `45:12`.
         start: The offset in the text, in characters.
     """
 
@@ -111,6 +115,8 @@ def labels_of(locators: Iterable[Locator], kind: LocatorKind) -> LocatorLabels:
 
 def name_labels(kind: LocatorKind, labels: str) -> str:
     """Return labels as a citation has them: "p. 113", "ll. 340-352", "01:12:31" or "T. 45:12"."""
+    if _SECTIONS.fullmatch(labels):
+        return labels
     if _PLACES.fullmatch(labels):
         return labels if re.match(_TIME, labels, re.IGNORECASE) else f"T. {labels}"
     return f"{_SHORT[kind]['-' in labels]} {labels}" if labels else ""
@@ -120,6 +126,8 @@ def parse_labels(place: str) -> tuple[LocatorKind, str, str] | None:
     """Return what "p. 113" or "lines 340-352" names: the kind, the first and the last label."""
     if match := _PLACES.fullmatch(place.strip()):
         return "page", match[1], match[2] or match[1]
+    if match := _SECTIONS.fullmatch(place.strip()):
+        return "line", f"§{match[1]}", f"§{match[2] or match[1]}"
     match = _NAMED.fullmatch(place.strip())
     kind = _NAMES.get(match[1].casefold()) if match else None
     if match is None or kind is None:
@@ -168,7 +176,8 @@ def number_lines(
             for count, start in enumerate(following, start=1)
         ]
         rest = between[len(following) :]
-        if rest and not (gap and len(between) < gap):
+        is_section = line.label.startswith("§")
+        if rest and not is_section and not (gap and len(between) < gap):
             numbered.append(Locator("line", "", rest[0]))
     return tuple(sorted(numbered, key=lambda each: each.start))
 

@@ -30,6 +30,8 @@ _ROW = re.compile(r"\d+-\d+(\.\d+)?\t(\d{1,9})-(\d{1,9})\t")
 _NUMBERED = re.compile(r"(.*)\[(\d+)\]", re.DOTALL)
 _LINK = re.compile(r"->(\d+)-\d+")
 _ESCAPED = re.compile(r"\\(.)")
+_CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
+"""What a letter behind a backslash stands for, as in Java's strings; others are themselves."""
 _DIVIDED = re.compile(r"(?<!\\)\|")
 NONE, NO_VALUE = "_", "*"
 
@@ -158,7 +160,7 @@ def _read_values(span: _Span, layer: _Layer, cells: Sequence[str]) -> int:
 
 
 def _unescape(value: str) -> str:
-    return _ESCAPED.sub(r"\1", value)
+    return _ESCAPED.sub(lambda match: _CONTROLS.get(match[1], match[1]), value)
 
 
 FORMAT = AnnotationFormat(

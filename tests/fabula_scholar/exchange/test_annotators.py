@@ -70,7 +70,7 @@ TSV = """#FORMAT=WebAnno TSV 3.3
 1-1\t0-3\tThe\t_\t_\t_\t_\t_\t_\t
 1-2\t4-6\t🦢\t_\t_\t_\t_\t_\t_\t
 1-3\t7-9\tof\t_\t_\t_\t_\t_\t_\t
-1-4\t10-16\tHollin\thttp://x/H|*\tLOC|a\\|b\t_\t_\t_\t_\t
+1-4\t10-16\tHollin\thttp://x/H|*\tLOC|a\\|b\\tc\\nd\t_\t_\t_\t_\t
 1-5\t16-17\t.\t_\t_\t_\t_\t_\t_\t
 
 #Text=Marta Kettle sent 𝔎 to Hollin; she  kept
@@ -138,7 +138,7 @@ def test_a_cas_is_read_with_chains_and_without_tokens(files: Mapping[str, str]) 
 def test_webanno_tsv_is_read_with_stacks_parts_of_tokens_and_chains() -> None:
     found = read("webanno-tsv", {"k.tsv": TSV})
     assert shown(found) == [
-        *(("a|b", "Hollin"), ("http://x/H", "Hollin"), ("SYL", "Ma"), ("name", "Marta")),
+        *(("a|b\tc\nd", "Hollin"), ("http://x/H", "Hollin"), ("SYL", "Ma"), ("name", "Marta")),
         *(("PER", "Marta Kettle"), ("LOC", "Hollin"), ("pronoun", "she")),
     ]
     groups = {item.annotation.label: item.annotation.group for item in found.items}
