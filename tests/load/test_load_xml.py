@@ -563,7 +563,7 @@ def test_page_numbers_of_the_printer_serve_where_breaks_have_none() -> None:
 def test_verses_sections_and_paragraphs_are_places() -> None:
     """As First1KGreek and Perseus number a Bible, a treatise, and an edition by milestones."""
     part = '<div type="textpart" subtype="{}" n="{}">{}</div>'
-    verses = part.format("verse", 1, "<p><lg><l>Blessed</l><l>is he.</l></lg></p>")
+    verses = part.format("verse", 1, "<p><lg><l>Blessed</l><l>is he.</l></lg></p><lb n='5'/>")
     verses += part.format("verse", 2, "<p>His leaf.</p>")
     bible = '<div type="edition" n="urn:cts:greekLit:tlg0527"><head>Psalms</head>{}</div>'
     psalms = bible.format(part.format("chapter", 1, f"<head>I</head>{verses}"))

@@ -179,11 +179,11 @@ class _Edition:
         tei_words.join_words(root)
         _join_heads(root)
         self.removed: Counter[str] = Counter()
-        self._other_readings = _other_readings(root)
         # A poem may have numbered parts, and prose may quote verse: an edition's own are the most.
-        self._line_labels = max(_line_labels(root), tei_places.label_places(root), key=len)
-        self._apparatus = tei_apparatus.find_apparatus(root)
-        self._skipped = self._other_readings | self._apparatus.keys()
+        lines, places = _line_labels(root), tei_places.label_places(root)
+        self._has_lines = len(lines) >= len(places)
+        self._line_labels = lines if self._has_lines else places
+        self._skipped = _other_readings(root) | tei_apparatus.find_apparatus(root)
         self._counts_pages = any(page.get("n") for page in elements(root, "pb"))
         self._has_text = next(elements(root, "text"), None) is not None
         self._is_corpus = local_name(root) not in _BOOKS
@@ -208,10 +208,8 @@ class _Edition:
     def left_out(self, path: Sequence[Element]) -> str:
         element = path[-1]
         name = local_name(element)
-        if id(element) in self._other_readings:
-            return "alternative readings"
-        if id(element) in self._apparatus:
-            return self._apparatus[id(element)]
+        if id(element) in self._skipped:
+            return self._skipped[id(element)]
         if name.startswith("div") and name != "divGen":
             return _DIVISIONS_LEFT_OUT[element.get("type", "")]
         if name == "fw":
@@ -230,9 +228,8 @@ class _Edition:
             return _page("".join(element.itertext()))
         if name == "milestone" and element.get("unit") in ("page", "folio"):
             return _page(label)
-        if name == "milestone" and element.get("unit") in ("ftln", "l", "line"):
-            return line_mark(label)
-        if name == "lb" and _line_break(path) == "line":
+        is_line = name == "milestone" and element.get("unit") in ("ftln", "l", "line")
+        if self._has_lines and (is_line or (name == "lb" and _line_break(path) == "line")):
             return line_mark(label)
         return line_mark(self._line_labels.get(id(element), ""))
 
@@ -333,16 +330,16 @@ def _is_structure(element: Element | None) -> bool:
     return name in _STRUCTURE or name.startswith("div")
 
 
-def _other_readings(root: Element) -> set[int]:
-    """The ids of all alternatives but one: that for readers, or else the first."""
-    others: set[int] = set()
+def _other_readings(root: Element) -> dict[int, str]:
+    """What all alternatives but one are by their ids: but that for readers, or else the first."""
+    others: dict[int, str] = {}
     for parent in root.iter():
         if local_name(parent) not in _ALTERNATIVES:
             continue
         readings = [child for child in parent if local_name(child) not in ("note", "wit")]
         preferred = (child for child in readings if local_name(child) not in _OTHER_READINGS)
         chosen = next(preferred, readings[0] if readings else None)
-        others.update(id(child) for child in readings if child is not chosen)
+        others |= {id(each): "alternative readings" for each in readings if each is not chosen}
     return others
 
 

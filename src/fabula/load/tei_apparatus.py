@@ -29,7 +29,7 @@ def find_apparatus(root: Element) -> dict[int, str]:
     """Return the notes that are the apparatus or signs in the margin, by id, and which they are."""
     by_kind: dict[str, list[Element]] = {}
     for note in elements(root, "note"):
-        by_kind.setdefault(note.get("type") or note.get("place", ""), []).append(note)
+        by_kind.setdefault(note.get("type", "") or note.get("place", ""), []).append(note)
     found = {
         id(note): APPARATUS
         for notes in by_kind.values()

@@ -9,7 +9,7 @@ from fabula.load.markup import local_name
 
 _PLACES = frozenset(("paragraph", "section", "verse"))
 _ABOVE = frozenset(("book", "chapter"))
-_NUMBER = re.compile(r"\w{1,7}")
+_NUMBER = re.compile(r"\d{1,5}\w?|[ivxlcdm]{1,7}|[a-z]", re.IGNORECASE)
 
 
 def label_places(root: Element) -> dict[int, str]:
