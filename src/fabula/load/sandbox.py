@@ -168,7 +168,8 @@ def serve_once(answer: Callable[[bytes, Report], bytes]) -> None:
     try:
         replies.write(answer(sys.stdin.buffer.read(), report))
         replies.flush()
-    except MemoryError:
+    except (MemoryError, SystemError):
+        # CPython loses some errors of memory, as while it compiles a pattern.
         os._exit(OUT_OF_MEMORY)
 
 
