@@ -185,13 +185,14 @@ class User:
         from neo4j import GraphDatabase
 
         shown = self.run("db", "browse").stdout
-        address = re.search(r"bolt\S*://\S+", shown)
+        address = re.search(r"Connect to\s+(\S+)", shown)
         password = re.search(r"(?i)password\W+(\S+)", shown)
         if not address or not password:
             raise RuntimeError(f"`fabula db browse` does not say how to connect: {shown}")
         auth = ("neo4j", password[1].rstrip(".,"))
-        with GraphDatabase.driver(address[0].rstrip(".,"), auth=auth) as driver:
-            for row in driver.execute_query("SHOW INDEXES YIELD name RETURN name").records:
+        with GraphDatabase.driver(address[1], auth=auth) as driver:
+            own = "SHOW INDEXES YIELD name, owningConstraint WHERE owningConstraint IS NULL"
+            for row in driver.execute_query(f"{own} RETURN name").records:
                 if str(row["name"]).startswith("passage_"):
                     driver.execute_query(f"DROP INDEX {row['name']}")
 
