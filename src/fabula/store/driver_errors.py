@@ -43,6 +43,7 @@ def out_of_memory_message(what: str) -> str:
     )
 
 
+INDEX_ADVICE = "`fabula check` names the indexes that are missing, and `fabula renew` makes them."
 MEMORY_ADVICE = (
     "Set FABULA_NEO4J_HEAP=1g, or more than it is now, and run `fabula db stop`; on a server of "
     "your own raise server.memory.heap.max_size"
@@ -119,6 +120,9 @@ def explain_errors(name: str) -> Iterator[None]:
                 f"{out_of_memory_message(f'Neo4j refused {name}: it')}.",
                 advice=f"{MEMORY_ADVICE}.",
             ) from error
-        raise StoreError(f"Neo4j refused {name}: {error.message}") from error
+        message = f"Neo4j refused {name}: {error.message}"
+        if "no such fulltext schema index" in message or "no such vector schema index" in message:
+            raise StoreError(f"{message}.", advice=INDEX_ADVICE) from error
+        raise StoreError(message) from error
     except DriverError as error:
         raise StoreError(f"Neo4j failed at {name}: {error}") from error
