@@ -90,7 +90,7 @@ class User:
             env=self.environment | environment,
             cwd=self.work,
             capture_output=True,
-            text=True,
+            encoding=environment.get("PYTHONIOENCODING", "utf-8"),
             timeout=_SECONDS,
         )
 
