@@ -21,7 +21,6 @@ from fabula.text.document import Vector
 if TYPE_CHECKING:
     from fabula.models.prices import Cost
 
-Made = TypeVar("Made")
 In = TypeVar("In")
 Out = TypeVar("Out")
 
