@@ -50,8 +50,8 @@ def test_what_cites_nothing_is_told(text: str, warning: str) -> None:
 
 
 def test_the_closest_passages_are_named_first_beside_an_answer_that_cites_none() -> None:
-    said = replace(answer("Fred laughed."), hits=(CONTEXT[1].hit,))
-    warning = show_answer(said, Settings(), Trace(), 0.1).shorten().warning
+    cited = replace(answer("Fred laughed."), hits=(CONTEXT[1].hit,))
+    warning = show_answer(cited, Settings(), Trace(), 0.1).shorten().warning
     assert warning.index("[2]") < warning.index("[1]")
 
 
@@ -62,15 +62,15 @@ def test_nothing_is_told_where_nothing_could_be_cited_or_no_model_wrote() -> Non
 
 
 def test_a_number_without_a_passage_is_marked_and_listed_everywhere() -> None:
-    said = answer("Fred laughed [1, 99]. Marley was dead [0].")
-    assert said.missing_citations == (99, 0)
-    shown = show_answer(said, Settings(), Trace(), 0.1)
+    cited = answer("Fred laughed [1, 99]. Marley was dead [0].")
+    assert cited.missing_citations == (99, 0)
+    shown = show_answer(cited, Settings(), Trace(), 0.1)
     assert shown.missing_citations == (99, 0)
     assert shown.warning == shown.shorten().warning == "[99], [0] are no passages of this answer."
     [paragraph] = lay_out(replace(shown, offline=False), "tales").paragraphs
     assert [(run.text, run.cites, run.quotation) for run in paragraph if "[" in run.text] == [
         *(("[1]", 1, ""), ("[99]", 0, "missing citation"), ("[0]", 0, "missing citation")),
     ]
-    text = markdown(said, ())
+    text = markdown(cited, ())
     assert "Fred laughed [^1][99]. Marley was dead [0]." in text
     assert r"are no passages of this answer" in text

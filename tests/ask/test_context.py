@@ -48,9 +48,9 @@ def test_a_sentence_under_a_heading_is_the_same_one() -> None:
     chunk = hit("c", "Marley was dead. Scrooge knew it.")
     record = replace(hit("r", "Marley (person): Marley was dead. He was old."), kind="entity")
     summary = replace(hit("s", "Marley: Marley was dead."), kind="summary")
-    texts = [one.text for one in fill_with_passages([chunk, record, summary], 100)]
+    texts = [passage.text for passage in fill_with_passages([chunk, record, summary], 100)]
     assert texts == ["Marley was dead. Scrooge knew it.", "He was old.", "Marley: Marley was dead."]
-    texts = [one.text for one in fill_with_passages([record, chunk], 100)]
+    texts = [passage.text for passage in fill_with_passages([record, chunk], 100)]
     assert texts == ["Marley (person): Marley was dead. He was old.", "Scrooge knew it."]
 
 
@@ -129,8 +129,10 @@ def test_two_details_of_a_chunk_bring_it_once() -> None:
     chunk = hit("c", "Old Martha kept the mill. She trusted nobody.")
     found = [detail("d", "Martha; the mill"), detail("e", "trusted nobody")]
     chunks = {"d": chunk, "e": chunk}
-    assert [one.hit.id for one in fill_with_passages(found, 100, chunks)] == ["c"]
-    assert [one.hit.id for one in fill_with_sentences("Who?", found, 100, chunks)] == ["c"]
+    assert [passage.hit.id for passage in fill_with_passages(found, 100, chunks)] == ["c"]
+    assert [sentence.hit.id for sentence in fill_with_sentences("Who?", found, 100, chunks)] == [
+        "c"
+    ]
 
 
 # The best sentences of many passages
@@ -145,9 +147,9 @@ MILL = (
 def test_sentences_are_chosen_by_their_own_words_and_their_passages_score() -> None:
     found = in_a_row(*MILL)
     context = fill_with_sentences("Whose silver watch was it?", found, 22)
-    said = " ".join(passage.text for passage in context)
-    assert "He showed her a silver watch." in said
-    assert "The village talked" not in said, "a worse passage, and none of the question's words"
+    text = " ".join(passage.text for passage in context)
+    assert "He showed her a silver watch." in text
+    assert "The village talked" not in text, "a worse passage, and none of the question's words"
 
 
 def test_sentences_are_told_by_passage_in_the_order_of_the_text() -> None:
@@ -188,8 +190,8 @@ def test_sentences_of_a_context_keep_to_its_budget_and_come_once() -> None:
     for budget in (16, 30, 60, 200):
         context = fill_with_sentences("Who kept the mill?", again, budget)
         assert sum(tokens.count(passage.text) for passage in context) <= budget
-        said = " ".join(passage.text for passage in context)
-        assert said.count("Old Martha kept the mill.") == 1
+        text = " ".join(passage.text for passage in context)
+        assert text.count("Old Martha kept the mill.") == 1
 
 
 def test_of_a_chunk_and_a_summary_that_say_the_same_the_chunk_is_cited() -> None:

@@ -66,12 +66,12 @@ def test_a_question_refers_back_by_its_words(question: str, expected: bool) -> N
 def test_the_document_is_that_of_the_last_answer() -> None:
     turn = Turn("Who is Weena?", "...")
     garden, both = AskedTurn(turn, documents=("g",)), AskedTurn(turn, documents=("c", "g"))
-    asked = AskedTurn(turn, QuestionScope("c"), ("g",))
+    asked_turn = AskedTurn(turn, QuestionScope("c"), ("g",))
     question = "What happened to her?"
     assert document_of_follow_up(question, []) is None
     assert document_of_follow_up("Who is Pip?", [garden]) is None
     assert document_of_follow_up(question, [garden]) == "g"
-    assert document_of_follow_up(question, [asked]) == "c"
+    assert document_of_follow_up(question, [asked_turn]) == "c"
     assert document_of_follow_up(question, [garden, both]) == ""
     assert document_of_follow_up(question, [both, garden]) == "g"
 

@@ -276,11 +276,11 @@ def test_who_asks_for_more_passages_gets_no_worse_context(k: int) -> None:
 
 @pytest.mark.parametrize("name", MODES)
 def test_the_path_is_told_step_by_step(name: str) -> None:
-    told = json.loads(asked("--mode", name, "--json").stdout)
-    [retrieve] = told["path"]
+    body = json.loads(asked("--mode", name, "--json").stdout)
+    [retrieve] = body["path"]
     assert (retrieve["step"], retrieve["note"]) == ("retrieve", name)
     last = retrieve["steps"][-1]
-    assert [hit["id"] for hit in last["hits"] if hit["kept"]] == [one["id"] for one in told["rows"]]
+    assert [hit["id"] for hit in last["hits"] if hit["kept"]] == [row["id"] for row in body["rows"]]
     assert all(step["seconds"] >= 0 for step in retrieve["steps"])
 
 

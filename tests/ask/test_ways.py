@@ -93,12 +93,12 @@ def test_several_modes_answer_within_one_budget_and_no_sentence_comes_twice() ->
     assert {hit.id: hit.kind for hit in both} == found
     assert [hit.score for hit in both] == sorted((hit.score for hit in both), reverse=True)
     assert rounded(both) == rounded(again)
-    said = [one.strip() for passage in context for one in passage.text.split(". ")]
+    said = [part.strip() for passage in context for part in passage.text.split(". ")]
     assert len(said) == len(set(said))
     assert sum(tokens.count(passage.text) for passage in context) <= 60
     [way] = path.root.steps
     assert (way.name, way.note) == ("retrieve", "light,hybrid")
-    assert [(one.name, one.note) for one in way.steps] == [
+    assert [(step.name, step.note) for step in way.steps] == [
         ("mode", "light"),
         ("mode", "hybrid"),
         ("fuse", "by ranks"),
@@ -117,9 +117,9 @@ def test_a_mode_whose_graph_is_not_there_is_left_out_with_a_word() -> None:
 
 def test_the_command_line_and_the_chat_take_several() -> None:
     words = ["query", FACT, "-c", "one", "--mode", "hippo,hybrid", "--explain", "--json"]
-    told = json.loads(CliRunner().invoke(main, words).stdout)
-    assert told["quotes"]
-    assert [one["step"] for one in told["path"]] == ["retrieve", "context"]
+    body = json.loads(CliRunner().invoke(main, words).stdout)
+    assert body["quotes"]
+    assert [one["step"] for one in body["path"]] == ["retrieve", "context"]
     chat = CliRunner().invoke(main, ["chat", "-c", "one"], input=f"/mode hippo, hybrid\n{FACT}\n")
     assert "Mode: hippo,hybrid. Available: agent, annotations, bottom-up, " in chat.stderr
     assert "[1] Mill" in chat.stdout

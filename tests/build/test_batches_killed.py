@@ -73,7 +73,7 @@ def run_killed(
         code = process.wait(PATIENCE)
         if code == 0:
             return killer.kills, runs
-        assert code == -9, process.said
+        assert code == -9, process.output
 
 
 def test_killed_between_any_two_steps_it_pays_nothing_twice(

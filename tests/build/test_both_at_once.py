@@ -92,8 +92,8 @@ class Held(Endpoint):
     @property
     def repeated(self) -> int:
         """The calls that were made before."""
-        asked = Counter(json.dumps(body, sort_keys=True) for body in self.bodies)
-        return asked.total() - len(asked)
+        counts = Counter(json.dumps(body, sort_keys=True) for body in self.bodies)
+        return counts.total() - len(counts)
 
 
 def until(happened: Callable[[], bool], otherwise: str) -> None:
@@ -111,13 +111,13 @@ class Typed(Forked):
         super().__init__(file, *words, environment=os.environ | own)
 
     def says(self, words: str) -> None:
-        until(lambda: words in self.said or self.poll() is not None, self.said)
-        assert words in self.said
+        until(lambda: words in self.output or self.poll() is not None, self.output)
+        assert words in self.output
 
     def end(self) -> tuple[int, str]:
         code = self.wait(PATIENCE)
-        assert "Traceback" not in self.said
-        return code, self.said
+        assert "Traceback" not in self.output
+        return code, self.output
 
 
 Begin = Callable[..., Typed]

@@ -51,9 +51,9 @@ ALL = {one.name: one for one in (ASPECTS, ENTITIES, FACTS, EVENTS)}
 
 def recipes(*graphs: Graph[Any], entities: int = 1) -> dict[str, Recipe]:
     found = {TEXT: text_recipe("sha", 200, "static")}
-    for one in graphs:
-        settings = {"knob": entities} if one is ENTITIES else {}
-        found[one.name] = recipe(one, settings, {}, document_base(one, found), offline=True)
+    for graph in graphs:
+        settings = {"knob": entities} if graph is ENTITIES else {}
+        found[graph.name] = recipe(graph, settings, {}, document_base(graph, found), offline=True)
     return found
 
 
@@ -84,8 +84,8 @@ def test_a_recipe_tells_of_what_is_used_only_where_it_is_there() -> None:
 
 
 def test_a_graph_brings_what_it_rests_on_and_is_dropped_with_it_but_not_with_what_it_uses() -> None:
-    assert [one.name for one in with_bases(ALL, {"facts"})] == ["entities", "facts"]
-    assert [one.name for one in with_bases(ALL, {"events"})] == ["events"]
+    assert [base.name for base in with_bases(ALL, {"facts"})] == ["entities", "facts"]
+    assert [base.name for base in with_bases(ALL, {"events"})] == ["events"]
     assert with_dependents(ALL, {"entities"}) == {"entities", "facts"}
 
 

@@ -227,13 +227,13 @@ def test_what_is_answered_later_is_asked_again_and_nothing_else_is() -> None:
     with TaskGroup(workers) as job:
         rounds = Rounds(Scoped(build(), Models(chat)), job, SilentProgress(), ask_now)
         assert not rounds.resume(job).is_done
-        assert [prompt.user for prompt in chat.asked] == [
+        assert [prompt.user for prompt in chat.prompts] == [
             *("one", "later", "two"),
             *("one, then", "two, then"),
         ]
         has_come = True
         assert rounds.resume(job).outcome == [["one, then", "later, then", "two, then"]]
-        assert [prompt.user for prompt in chat.asked[5:]] == ["later", "later, then"]
+        assert [prompt.user for prompt in chat.prompts[5:]] == ["later", "later, then"]
     workers.close()
 
 

@@ -70,7 +70,7 @@ def test_a_changed_size_of_chunks_rebuilds_all(book: Path) -> None:
         stale = fabula.stale(fabula.document("winter"))
         assert stale == {TEXT: ["settings.chunk_tokens"], "aspects": [f"rests_on.{TEXT}"]}
         # A graph that is built for what is there rests on the chunks that are there.
-        assert [one.status for one in fabula.build("aspects")] == ["unchanged"]
+        assert [result.status for result in fabula.build("aspects")] == ["unchanged"]
         [outcome] = fabula.ingest(book)
     assert (outcome.status, outcome.graphs) == ("replaced", (TEXT, "aspects"))
 
@@ -80,7 +80,7 @@ def test_what_changes_no_result_makes_nothing_stale(book: Path, endpoint: Endpoi
     asking: dict[str, Any] = {"top-down.width": 3}
     with Fabula(concurrency=3, top_k=9, mode="hybrid", timeout=9.0, **asking) as fabula:
         assert fabula.stale(fabula.document("winter")) == {}
-        assert [one.status for one in fabula.ingest(book)] == ["unchanged"]
+        assert [result.status for result in fabula.ingest(book)] == ["unchanged"]
     assert len(endpoint.bodies) == since
 
 
@@ -102,8 +102,8 @@ def test_a_reworded_prompt_makes_the_graph_stale_and_ingest_makes_it_anew(
         assert fabula.stale(fabula.document("winter")) == {"aspects": ["prompts"]}
         [outcome] = fabula.ingest(book)
         assert fabula.stale(fabula.document("winter")) == {}
-        assert [one.status for one in fabula.ingest(book)] == ["unchanged"]
+        assert [result.status for result in fabula.ingest(book)] == ["unchanged"]
     assert (outcome.status, outcome.graphs) == ("replaced", ("aspects",))
     assert text_of(store) == before
-    asked = [str(body) for body in endpoint.bodies[since:] if "messages" in body]
-    assert any("in the words of a sailor" in one for one in asked)
+    bodies = [str(body) for body in endpoint.bodies[since:] if "messages" in body]
+    assert any("in the words of a sailor" in prompt for prompt in bodies)

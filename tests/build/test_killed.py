@@ -122,8 +122,8 @@ class Kills:
         tally.resumed = time.monotonic() - began
         if self._look(tally) != self.new:
             tally.losses.append("the graph is not that of an undisturbed run")
-        asked = Counter(line.split()[1] for line in self.notes.read_text().splitlines())
-        tally.repeated = sum(count - 1 for count in asked.values())
+        counts = Counter(line.split()[1] for line in self.notes.read_text().splitlines())
+        tally.repeated = sum(count - 1 for count in counts.values())
         shutil.rmtree(cache)
         return tally
 
@@ -150,27 +150,27 @@ class Kills:
     def _ingest(self, cache: Path) -> Forked:
         # Another file each time: one that was killed may still have its own open.
         self.typed += 1
-        said = self.folder / f"said {self.typed}"
+        path = self.folder / f"said {self.typed}"
         environment = {**self.environment, "FABULA_CACHE_FOLDER": str(cache)}
-        return Forked(said, "ingest", self.book, environment=environment)
+        return Forked(path, "ingest", self.book, environment=environment)
 
     def _must(self, process: Forked) -> None:
-        assert process.wait(PATIENCE) == 0, process.said
+        assert process.wait(PATIENCE) == 0, process.output
 
     def _kill_one(self, cache: Path, draw: random.Random, tally: Tally) -> None:
         """Begins an ingest and kills it, or what it needs, unless it is done before its time."""
         victims, after = draw.choice(VICTIMS), draw.uniform(EARLIEST, self.latest)
         process = self._ingest(cache)
         try:
-            assert process.wait(after) == 0, process.said
+            assert process.wait(after) == 0, process.output
             return
         except subprocess.TimeoutExpired:
             tally.kills.append(("+".join(victims), round(after, 2)))
         for victim in victims:
             self._kill(victim, process)
         process.wait(PATIENCE)
-        if "Traceback" in process.said:
-            tally.losses.append(f"a traceback: {process.said[-500:]}")
+        if "Traceback" in process.output:
+            tally.losses.append(f"a traceback: {process.output[-500:]}")
         if "endpoint" in victims:
             self.endpoint = self._endpoint()
 

@@ -159,7 +159,7 @@ def test_the_command_says_what_it_did(
     known = ["--base-url", endpoint.url, "--embedding-model", "m", "--embedding-batch", "64"]
     known += ["--collection", COLLECTION]
     main(["reembed", *known], standalone_mode=False)
-    said = capsys.readouterr().out
-    assert f"{COLLECTION}: {passages(store)} passages; " in said
-    assert "embeddings are those of m, of 48 dimensions" in said
-    assert f"{endpoint.calls} calls" in said
+    output = capsys.readouterr().out
+    assert f"{COLLECTION}: {passages(store)} passages; " in output
+    assert "embeddings are those of m, of 48 dimensions" in output
+    assert f"{endpoint.calls} calls" in output

@@ -58,7 +58,7 @@ class Reader(threading.Thread):
 
     def __init__(self, address: Address, asked: dict[str, Vector], text: str) -> None:
         super().__init__(daemon=True)
-        self.address, self.asked, self.text = address, asked, text
+        self.address, self.vectors, self.text = address, asked, text
         self.answered: list[tuple[str, ...]] = []
         self.wrong: list[str] = []
         self.slowest = 0.0
@@ -69,7 +69,7 @@ class Reader(threading.Thread):
             while not self.stop.is_set():
                 # The old one first: a swap between the two answers both, and never none.
                 self.answered.append(
-                    tuple(m for m, vector in self.asked.items() if self._finds(store, m, vector))
+                    tuple(m for m, vector in self.vectors.items() if self._finds(store, m, vector))
                 )
 
     def _finds(self, store: Store, model: str, vector: Vector) -> bool:
@@ -169,8 +169,8 @@ def test_a_document_that_was_being_built_when_it_began_is_refused_and_leaves_no_
         late(self, *given)
 
     monkeypatch.setattr(Store, "apply", begun)
-    said = "have embeddings of m" if has_ended else "is being re-embedded with m"
-    with fabula() as service, pytest.raises(SpaceError, match=said):
+    message = "have embeddings of m" if has_ended else "is being re-embedded with m"
+    with fabula() as service, pytest.raises(SpaceError, match=message):
         service.ingest(other)
     assert passages(store) == count
     reembed(wide)

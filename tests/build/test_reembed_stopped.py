@@ -133,7 +133,7 @@ def test_the_doctor_looks_at_the_indexes_that_questions_are_answered_from(
 
 def indexes(service: Fabula) -> tuple[bool, str]:
     """What the doctor says of them."""
-    [found] = [one for one in examine(service) if one.name == "indexes"]
+    [found] = [problem for problem in examine(service) if problem.name == "indexes"]
     return found.passed, found.message
 
 

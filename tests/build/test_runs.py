@@ -37,7 +37,7 @@ def test_of_equal_files_in_one_run_one_is_added_and_the_others_name_it(
         (folder / f"{name}.txt").write_text(f"Title: One\n\n{harbour_story('slept')}")
     endpoint.delay = 0.05
     with Fabula() as fabula:
-        [expected] = {one.status for one in fabula.ingest(folder / "a.txt", dry=True)}
+        [expected] = {result.status for result in fabula.ingest(folder / "a.txt", dry=True)}
         outcomes = fabula.ingest(folder)
         [entry] = fabula.documents()
         assert fabula.check().violations == ()
@@ -67,7 +67,7 @@ def test_a_document_that_is_named_twice_is_built_once(graph_url: str, tmp_path: 
     (tmp_path / "a.txt").write_text(f"Title: One\n\n{harbour_story('slept')}")
     with Fabula(graphs="") as fabula:
         fabula.ingest(tmp_path / "a.txt")
-        assert [one.status for one in fabula.build("aspects", "One", "a.txt")] == ["added"]
+        assert [result.status for result in fabula.build("aspects", "One", "a.txt")] == ["added"]
 
 
 def test_an_equal_file_is_tried_itself_where_the_first_one_failed(
@@ -86,32 +86,32 @@ def test_an_equal_file_is_tried_itself_where_the_first_one_failed(
 
 def test_nobody_goes_through_a_closed_gate_and_closing_waits_for_who_is_inside() -> None:
     gate, inside, leave = Gate(), threading.Event(), threading.Event()
-    told: list[str] = []
+    messages: list[str] = []
 
     def write() -> None:
         with gate:
             inside.set()
             leave.wait()
             time.sleep(0.05)
-            told.append("written")
+            messages.append("written")
 
     def close() -> None:
         gate.close()
-        told.append("closed")
+        messages.append("closed")
 
     writer, closer = threading.Thread(target=write), threading.Thread(target=close)
     writer.start()
     inside.wait()
     closer.start()
     closer.join(0.1)
-    assert told == []
+    assert messages == []
     leave.set()
     writer.join()
     closer.join()
-    assert told == ["written", "closed"]
+    assert messages == ["written", "closed"]
     with pytest.raises(StoreError, match="try again"), gate:
-        told.append("too late")
-    assert told == ["written", "closed"]
+        messages.append("too late")
+    assert messages == ["written", "closed"]
 
 
 @pytest.mark.parametrize("calls", [9, 30])
@@ -201,7 +201,7 @@ def test_two_collections_of_two_models_live_side_by_side(
     with App(two[0]) as app:
         assert app.collections() == ["first", "second"]
         spaces = [app.collection(name).space() for name in ("first", "second")]
-        assert [(one.model, one.dimensions) for one in spaces if one] == [
+        assert [(space.model, space.dimensions) for space in spaces if space] == [
             (STATIC, 256),
             ("text-embedding-3-small", endpoint.dimensions),
         ]

@@ -268,8 +268,8 @@ def test_replies_that_say_nothing_are_paid_for(endpoint: Endpoint, book: Path) -
 def test_a_run_stops_at_its_tokens(endpoint: Endpoint, book: Path) -> None:
     with Fabula(max_tokens=5000) as fabula, pytest.raises(BudgetSpent, match="max-tokens 5000"):
         fabula.ingest(book)
-    asked = sum(len(json.dumps(body)) // 4 for body in endpoint.bodies)
-    assert asked < 3 * 5000
+    tokens = sum(len(json.dumps(body)) // 4 for body in endpoint.bodies)
+    assert tokens < 3 * 5000
     assert ingest(book).saved > 0
 
 

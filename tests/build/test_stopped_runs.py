@@ -47,8 +47,8 @@ def until(server: Endpoint, calls: int) -> None:
 
 
 def paid_twice(server: Endpoint) -> list[str]:
-    asked = [json.dumps(body, sort_keys=True) for body in server.bodies]
-    return [one[:200] for one in sorted({*asked}) if asked.count(one) > 1]
+    bodies = [json.dumps(body, sort_keys=True) for body in server.bodies]
+    return [one[:200] for one in sorted({*bodies}) if bodies.count(one) > 1]
 
 
 def asked(server: Endpoint) -> int:

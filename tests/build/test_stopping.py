@@ -68,10 +68,10 @@ def test_ctrl_c_stops_soon_and_says_what_is_done_and_how_to_go_on(
         process.interrupt()
         assert process.wait(PATIENCE) == 130
         assert time.monotonic() - began < STOPS_WITHIN
-    said = process.said
-    assert "Stopped. 0 documents are done, 1 was under way; 0 model replies were paid for" in said
-    assert "run the same command again to continue." in said
-    assert "Traceback" not in said
+    output = process.output
+    assert "Stopped. 0 documents are done, 1 was under way; 0 model replies were paid for" in output
+    assert "run the same command again to continue." in output
+    assert "Traceback" not in output
 
 
 def test_an_endpoint_that_always_fails_stops_soon_with_one_line(
@@ -84,5 +84,5 @@ def test_an_endpoint_that_always_fails_stops_soon_with_one_line(
         assert process.wait(PATIENCE) == 1
         assert time.monotonic() - began < GIVES_UP_WITHIN
     # On a slow machine a line of progress may come before.
-    *_, line = process.said.strip().splitlines()
+    *_, line = process.output.strip().splitlines()
     assert "Given up after 3 tries" in line

@@ -136,7 +136,7 @@ def test_each_call_is_made_once_though_exchanges_are_lost(
     lose(monkeypatch, lambda count, what: count % 3 == ("request", "answer").index(what))
     says, meter = Says(str.upper), Meter()
     assert run(followed(says, meter), in_three_steps(), lambda: True) == ["ABC", 2]
-    assert sorted(each.user for each in says.asked) == ["ABC", "a", "b", "c"]
+    assert sorted(each.user for each in says.prompts) == ["ABC", "a", "b", "c"]
     # Counted where they were made, and once; but the worker knows what each part has cost.
     assert meter.usage()["details"].calls == 4
 

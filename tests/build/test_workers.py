@@ -283,8 +283,8 @@ def test_what_workers_warn_of_is_shown_once_by_the_coordinator(
     with Fabula(cache=False, cache_folder=books / "none") as fabula:
         shared = fabula.ingest(books / "dover.txt", cluster=cluster)
     assert statuses(alone) == statuses(shared) == ["added"]
-    said = [record.getMessage() for record in caplog.records if record.name == "fabula"]
-    assert sorted(said) == sorted(expected)
+    messages = [record.getMessage() for record in caplog.records if record.name == "fabula"]
+    assert sorted(messages) == sorted(expected)
 
 
 # Somebody dies, or is stopped
@@ -372,13 +372,13 @@ def test_ctrl_c_ends_the_command_and_its_workers(
     children = psutil.Process(process.pid).children(recursive=True)
     began = time.monotonic()
     os.killpg(process.pid, signal.SIGINT)
-    said = process.communicate(timeout=PATIENCE)[0].decode()
+    output = process.communicate(timeout=PATIENCE)[0].decode()
     assert time.monotonic() - began < ENDS_WITHIN
-    assert process.returncode == 130, said
-    assert "Stopped. 0 documents are done" in said
-    assert "run the same command again to continue." in said
-    assert "Traceback" not in said
-    assert "leaked" not in said
+    assert process.returncode == 130, output
+    assert "Stopped. 0 documents are done" in output
+    assert "run the same command again to continue." in output
+    assert "Traceback" not in output
+    assert "leaked" not in output
     assert len(children) >= 2
     assert psutil.wait_procs(children, timeout=PATIENCE)[1] == []
     with Fabula() as fabula:
@@ -439,12 +439,12 @@ def test_a_cluster_is_used_over_the_network(
     online: None, store: Store, endpoint: Endpoint, books: Path, scheduler: str
 ) -> None:
     process = typed("ingest", books, "--scheduler", scheduler)
-    said = process.communicate(timeout=PATIENCE)[0].decode()
-    assert process.returncode == 0, said
-    assert "3 added" in said
+    output = process.communicate(timeout=PATIENCE)[0].decode()
+    assert process.returncode == 0, output
+    assert "3 added" in output
     process = typed("build", "entities", "--scheduler", scheduler)
-    said = process.communicate(timeout=PATIENCE)[0].decode()
-    assert "3 added" in said, said
+    output = process.communicate(timeout=PATIENCE)[0].decode()
+    assert "3 added" in output, output
     with Fabula() as fabula:
         assert fabula.check().violations == ()
         assert statuses(fabula.ingest(books)) == ["unchanged"] * 3

@@ -294,7 +294,7 @@ def test_settings_show_no_password_of_an_address(
 
 def test_settings_shows_every_setting_and_how_it_is_given() -> None:
     shown = run("settings").stdout
-    told = {
+    settings_named = {
         "--top-k, FABULA_TOP_K",
         "--levels, FABULA_LEVELS",
         "OPENAI_API_KEY",
@@ -302,7 +302,7 @@ def test_settings_shows_every_setting_and_how_it_is_given() -> None:
         "fabula db start --neo4j-heap, FABULA_NEO4J_HEAP",
         "--set top-down.width=VALUE",
     }
-    assert {one for one in told if one in shown} == told
+    assert {one for one in settings_named if one in shown} == settings_named
     sets = ("top_k=9", "levels=3", "hybrid.word_weight=0.25")
     found = json.loads(run("settings", *(f"--set={one}" for one in sets), "--json").stdout)
     assert (found["top_k"], found["aspects"]["levels"]) == (9, 3)

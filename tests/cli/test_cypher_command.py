@@ -176,9 +176,9 @@ def test_the_list_names_every_query_with_its_purpose() -> None:
 
     shown = list_queries()
     assert all(name in shown and shipped_query(name).purpose in shown for name in query_names())
-    told = json.loads(list_queries("--json"))["rows"]
-    assert [one["name"] for one in told] == query_names()
-    assert told[0]["parameters"][0] == {
+    body = json.loads(list_queries("--json"))["rows"]
+    assert [one["name"] for one in body] == query_names()
+    assert body[0]["parameters"][0] == {
         "name": "document",
         "default": "",
         "about": "a document's id, or a part of its title; '' for the first by title",
@@ -339,10 +339,10 @@ def test_ctrl_c_ends_a_query_on_the_server_too(typed: None, graph: Store) -> Non
             time.sleep(0.1)
         begun = time.monotonic()
         asking.send_signal(signal.SIGINT)
-        said = asking.communicate(timeout=60)[1]
+        output = asking.communicate(timeout=60)[1]
     wait_for_its_end(graph, begun)
     assert asking.returncode != 0
-    assert "Traceback" not in said
+    assert "Traceback" not in output
 
 
 @for_each(

@@ -33,6 +33,6 @@ def test_what_an_encoding_lacks_is_written_as_something_else(
     )
     assert ended.returncode == 0, ended.stderr
     assert shown in ended.stdout.decode(encoding)
-    told = ended.stderr.decode(encoding)
-    assert (f"The encoding {encoding} lacks" in told) == (encoding != "utf-8")
-    assert "Traceback" not in told
+    stderr = ended.stderr.decode(encoding)
+    assert (f"The encoding {encoding} lacks" in stderr) == (encoding != "utf-8")
+    assert "Traceback" not in stderr

@@ -142,7 +142,7 @@ def test_every_example_runs(
     Path("scheme.jsonld").write_text(SCHEME)
     Path("corpus.csv").write_text("file,genre\nwinter.txt,gothic\n")
     typed = [*commands_of_pages(), *examples()]
-    failed = {one: said for one in typed if (said := run(one, code=None))}
+    failed = {one: output for one in typed if (output := run(one, code=None))}
     assert not failed, "\n".join(f"{one}: {said}" for one, said in failed.items())
 
 

@@ -89,11 +89,11 @@ def test_a_values_shown_is_the_one_in_force(monkeypatch: pytest.MonkeyPatch) -> 
     Path("fabula.toml").write_text('collection = "novels"\n')
     shown = " ".join(help_of("query").split())
     assert f"'offline' [{Settings.model_fields['model'].default}]" in shown
-    for said in (
+    for text in (
         "passages that are shown [7]",
         "collection to work in [novels]",
     ):
-        assert said in shown
+        assert text in shown
     assert "sk-test" not in shown
 
 

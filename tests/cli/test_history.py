@@ -94,8 +94,8 @@ def test_nothing_is_kept_if_so_set_and_never_more_than_so_many(
     assert run("query", "Who?", "--set", "question_history=0").exit_code == 0
     assert recall_questions(home) == []
     for number in range(3):
-        asked = f"Who keeps light {number}?"
-        assert run("query", asked, "--set", "question_history=2").exit_code == 0
+        question = f"Who keeps light {number}?"
+        assert run("query", question, "--set", "question_history=2").exit_code == 0
     assert [kept.question[-2] for kept in recall_questions(home)] == ["1", "2"]
     assert "sk-secret" not in (home / "questions.jsonl").read_text("utf-8")
 

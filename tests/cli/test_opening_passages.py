@@ -59,8 +59,8 @@ def test_what_is_printed_can_be_opened(carol: None) -> None:
 def test_who_reads_only_the_beginning_of_an_answer_can_open_what_it_cites(carol: None) -> None:
     reads, writes = os.pipe()
     os.close(reads)  # as `| head` does once it has enough
-    asked = [sys.executable, "-m", "fabula", "query", "--collection", "demo", QUESTION]
-    assert subprocess.run(asked, stdout=writes, check=False).returncode == 1
+    command = [sys.executable, "-m", "fabula", "query", "--collection", "demo", QUESTION]
+    assert subprocess.run(command, stdout=writes, check=False).returncode == 1
     os.close(writes)
     assert f"[1] of the answer to {QUESTION!r}" in run("read", "1").stderr
 

@@ -43,9 +43,9 @@ def test_query_answers_with_its_sources(ingested: None) -> None:
 
 
 def test_an_offline_answer_is_the_closest_passages_as_the_text_has_them(ingested: None) -> None:
-    asked = ("query", "What broke the great lens?")
-    found = json.loads(run(*asked, "--json").stdout)
-    shown = run(*asked).stdout
+    command = ("query", "What broke the great lens?")
+    found = json.loads(run(*command, "--json").stdout)
+    shown = run(*command).stdout
     assert found["quotes"]
     places = [shown.index(quote["text"].strip()) for quote in found["quotes"]]
     assert places == sorted(places)

@@ -24,9 +24,9 @@ def table() -> Table:
 
 def printed(table: Table, width: int) -> list[str]:
     console = Console(width=width, color_system=None, markup=False)
-    with console.capture() as said:
+    with console.capture() as capture:
         console.print(fit_table(table, width))
-    return [line.rstrip() for line in said.get().splitlines()]
+    return [line.rstrip() for line in capture.get().splitlines()]
 
 
 @pytest.mark.parametrize("width", [80, 50, 42])

@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
 
-    def said(self) -> str:
+    def output(self) -> str:
         return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self.getvalue())
 
 
@@ -48,44 +48,44 @@ def failed(source: str) -> Outcome:
 
 
 def test_a_step_on_a_terminal_is_a_bar_that_goes_when_it_is_done() -> None:
-    with redirect_stdout(Terminal()) as terminal, BuildProgress() as one:
-        one.expect(2)
-        steps = one.begin("books/winter.txt")
+    with redirect_stdout(Terminal()) as terminal, BuildProgress() as progress:
+        progress.expect(2)
+        steps = progress.begin("books/winter.txt")
         steps.expect("chunks", 1)
         steps.expect("chunks", 2)
         steps.done("chunks", Usage(7))
-        one.bars.refresh()
-        assert re.search(r"documents .* 0/2", terminal.said())
-        assert re.search(r"winter.txt: chunks .* 1/3 .* 7 calls", terminal.said())
+        progress.bars.refresh()
+        assert re.search(r"documents .* 0/2", terminal.output())
+        assert re.search(r"winter.txt: chunks .* 1/3 .* 7 calls", terminal.output())
         steps.done("chunks", Usage(8))
         steps.done("chunks", Usage(9))
         # After this nothing is written any more that was drawn before the bar went.
-        one.bars.refresh()
+        progress.bars.refresh()
         terminal.truncate(0)
-        one.bars.refresh()
-        assert "chunks" not in terminal.said()
-        one.end(failed("books/winter.txt"))
-        one.bars.refresh()
-        assert re.search(r"documents .* 1/2", terminal.said())
-    assert "failed     no such file" in terminal.said()
+        progress.bars.refresh()
+        assert "chunks" not in terminal.output()
+        progress.end(failed("books/winter.txt"))
+        progress.bars.refresh()
+        assert re.search(r"documents .* 1/2", terminal.output())
+    assert "failed     no such file" in terminal.output()
 
 
 def test_the_bars_of_a_document_that_failed_go_too() -> None:
-    with redirect_stdout(Terminal()) as terminal, BuildProgress() as one:
-        one.begin("winter.txt").expect("chunks", 3)
-        one.end(failed("winter.txt"))
-        one.bars.refresh()
+    with redirect_stdout(Terminal()) as terminal, BuildProgress() as progress:
+        progress.begin("winter.txt").expect("chunks", 3)
+        progress.end(failed("winter.txt"))
+        progress.bars.refresh()
         terminal.truncate(0)
-        one.bars.refresh()
-        assert "chunks" not in terminal.said()
+        progress.bars.refresh()
+        assert "chunks" not in terminal.output()
 
 
 def test_a_bar_that_is_to_stay_stays() -> None:
-    with redirect_stdout(Terminal()) as terminal, BuildProgress(keep_steps=True) as one:
-        steps = one.begin("tree")
+    with redirect_stdout(Terminal()) as terminal, BuildProgress(keep_steps=True) as progress:
+        steps = progress.begin("tree")
         steps.expect("texts", 1)
         steps.done("texts", Usage())
-    assert re.search(r"tree: texts .* 1/1", terminal.said().splitlines()[-1])
+    assert re.search(r"tree: texts .* 1/1", terminal.output().splitlines()[-1])
 
 
 def test_where_there_is_no_terminal_a_line_now_and_then_says_all_steps(
@@ -125,8 +125,8 @@ def test_the_time_left_is_told_by_the_pace_of_what_is_under_way(
 ) -> None:
     clock = Clock()
     monkeypatch.setattr(time, "monotonic", clock)
-    with BuildProgress() as one:
-        steps = one.begin("winter.txt")
+    with BuildProgress() as progress:
+        steps = progress.begin("winter.txt")
         steps.expect("summaries", 4)
         for _ in range(4):
             clock.now += 30
@@ -143,8 +143,8 @@ def test_the_time_left_is_told_by_the_pace_of_what_is_under_way(
 def test_in_a_pipe_what_is_to_stay_has_a_line_when_it_is_done(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with BuildProgress(keep_steps=True) as one:
-        steps = one.begin("tree")
+    with BuildProgress(keep_steps=True) as progress:
+        steps = progress.begin("tree")
         steps.expect("texts", 2)
         steps.done("texts", Usage())
         steps.done("texts", Usage())
@@ -152,10 +152,12 @@ def test_in_a_pipe_what_is_to_stay_has_a_line_when_it_is_done(
 
 
 def test_whoever_stops_is_told_how_far_it_was() -> None:
-    with BuildProgress() as one:
+    with BuildProgress() as progress:
         for number, source in enumerate(("a", "b", "c")):
-            steps = one.begin(source)
+            steps = progress.begin(source)
             steps.expect("chunks", 1)
             steps.done("chunks", Usage(number))
-        one.end(failed("a"))
-    assert one.so_far() == ("1 document is done, 2 were under way; 3 model replies were paid for")
+        progress.end(failed("a"))
+    assert progress.so_far() == (
+        "1 document is done, 2 were under way; 3 model replies were paid for"
+    )

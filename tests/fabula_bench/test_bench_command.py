@@ -114,7 +114,7 @@ def lines(folder: Path = Path("runs/tiny")) -> list[dict[str, Any]]:
 def lasting(folder: Path = Path("runs/tiny")) -> list[dict[str, Any]]:
     """The results, less what differs from run to run: time, and what the cache saved."""
     fleeting = ("seconds", "calls", "prompt_tokens", "completion_tokens", "spent", "judged")
-    return [{key: one[key] for key in one if key not in fleeting} for one in lines(folder)]
+    return [{key: line[key] for key in line if key not in fleeting} for line in lines(folder)]
 
 
 def recorded(folder: Path = Path("runs/tiny")) -> dict[str, Any]:
@@ -160,7 +160,9 @@ def test_texts_are_apart_a_second_run_asks_nothing_and_documents_serve_other_run
     go(tales)
     for line in lines():
         name = line["asked"].split()[2]
-        assert all(name in one["text"] for one in line["context"] if one["kind"] == "chunk")
+        assert all(
+            name in passage["text"] for passage in line["context"] if passage["kind"] == "chunk"
+        )
     before = Path("runs/tiny/results.jsonl").read_bytes()
     capsys.readouterr()
     go(tales)

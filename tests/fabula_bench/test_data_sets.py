@@ -137,7 +137,7 @@ def test_squality_asks_first_for_the_plot_and_has_four_answers(
     shipped: dict[str, DataSet],
 ) -> None:
     first, *others = shipped["squality"].questions[:5]
-    assert (first.kind, {one.kind for one in others}) == ("plot", {"specific"})
+    assert (first.kind, {other.kind for other in others}) == ("plot", {"specific"})
     assert all(len(question.answers) == 4 for question in shipped["squality"].questions)
 
 

@@ -92,7 +92,7 @@ def test_a_shipped_suite_names_what_is_there(name: str) -> None:
     systems = systems_of(name)
     assert len({system.name for system in systems}) == len(systems)
     for system in systems:
-        aspects = {one.name for one in read_aspects(system.settings.table("aspects").set)}
+        aspects = {aspect.name for aspect in read_aspects(system.settings.table("aspects").set)}
         built = {graph.name for graph in with_bases(graphs(), system.settings.graphs)}
         for mode in Query.of("Who?", system.settings).modes:
             assert modes()[mode].graph in ("", *built), f"{system.name} asks by {mode}"
@@ -192,7 +192,9 @@ def test_graphs_common_to_a_suite_are_not_those_of_a_preset_that_names_its_own(
     )
     common = "[settings]\ngraphs = ['aspects', 'entities']\ntop_k = 7\n[data]"
     path.write_text(path.read_text().replace("[data]", common))
-    naive, graph, own = (one.settings for one in plan_systems(read_suite(str(path)), DATA, {}))
+    naive, graph, own = (
+        system.settings for system in plan_systems(read_suite(str(path)), DATA, {})
+    )
     assert (naive.graphs, naive.top_k) == ((), 7)
     assert (graph.graphs, graph.top_k) == (("aspects", "entities"), 7)
     assert own.graphs == ("facts",)
@@ -230,7 +232,7 @@ def test_the_agent_is_measured_at_each_effort_over_one_graph() -> None:
 
 def test_systems_that_share_a_graph_share_a_collection() -> None:
     collections = [
-        {one.settings.collection for one in plan_systems(read_suite(name), DATA, {})}
+        {system.settings.collection for system in plan_systems(read_suite(name), DATA, {})}
         for name in ("modes", "sweep-top-k", "sweep-details", "aspects-single")
     ]
     assert [len(found) for found in collections] == [1, 4, 14, 1]
@@ -254,7 +256,9 @@ def test_a_change_of_the_prompts_makes_other_graphs(
         monkeypatch.setattr("fabula_bench.plan.graphs", lambda: installed)
 
     def collections() -> set[str]:
-        return {one.settings.collection for one in plan_systems(read_suite("smoke"), DATA, {})}
+        return {
+            system.settings.collection for system in plan_systems(read_suite("smoke"), DATA, {})
+        }
 
     before, made_before = version_info(), collections()
     assert collections() == made_before
@@ -329,9 +333,9 @@ def test_a_flag_replaces_the_model_of_a_suite() -> None:
 
 
 def test_without_a_chat_model_only_contexts_are_asked_for() -> None:
-    assert {one.ask for one in plan_systems(read_suite("quality"), DATA, {})} == {"retrieve"}
-    asked = plan_systems(read_suite("quality"), DATA, {"base_url": "http://a/v1"})
-    assert {one.ask for one in asked} == {"answer"}
+    assert {system.ask for system in plan_systems(read_suite("quality"), DATA, {})} == {"retrieve"}
+    systems = plan_systems(read_suite("quality"), DATA, {"base_url": "http://a/v1"})
+    assert {prompt.ask for prompt in systems} == {"answer"}
 
 
 # Other data than the suite's
@@ -369,7 +373,8 @@ def test_settings_of_one_axis_have_the_same_value(tmp_path: Path) -> None:
     sweep = "[sweep]\nsettings = ['chunk_tokens', 'aspects.summary_tokens']\nvalues = [50, 600]\n"
     systems = plan_systems(read_suite(suite(tmp_path, sweep)), DATA, {})
     values = [
-        (one.settings.chunk_tokens, one.settings.table("aspects").summary_tokens) for one in systems
+        (system.settings.chunk_tokens, system.settings.table("aspects").summary_tokens)
+        for system in systems
     ]
     assert values == [(50, 50), (600, 600)]
     assert systems[1].name == "naive, chunk_tokens and aspects.summary_tokens 600"
@@ -416,7 +421,7 @@ def test_a_suite_that_is_not_there_is_named_with_the_nearest() -> None:
 
 def test_few_questions_are_spread_over_the_texts() -> None:
     drawn = limit_questions(DATA, None, 10, seed=0)
-    assert Counter(one.text for one in drawn.questions) == dict.fromkeys(
+    assert Counter(question.text for question in drawn.questions) == dict.fromkeys(
         ["t0", "t1", "t2", "t3", "t4"], 2
     )
     assert limit_questions(DATA, None, 10, seed=0) == drawn
@@ -425,7 +430,8 @@ def test_few_questions_are_spread_over_the_texts() -> None:
 
 def test_fewer_questions_are_among_more() -> None:
     several = [
-        {one.id for one in limit_questions(DATA, None, n, 0).questions} for n in range(1, 31)
+        {question.id for question in limit_questions(DATA, None, n, 0).questions}
+        for n in range(1, 31)
     ]
     assert all(fewer < more for fewer, more in itertools.pairwise(several))
 

@@ -46,9 +46,9 @@ def score(
 
 @for_each("name", names())
 def test_every_metric_states_its_range_its_source_and_what_it_can_not_tell(name: str) -> None:
-    one = metric(name)
-    assert one.name == name and one.lowest < one.highest
-    assert one.source and one.blind.endswith(".") and one.needs
+    measure = metric(name)
+    assert measure.name == name and measure.lowest < measure.highest
+    assert measure.source and measure.blind.endswith(".") and measure.needs
 
 
 def test_an_unknown_metric_is_refused_with_the_nearest() -> None:
@@ -162,8 +162,8 @@ def test_the_reference_that_is_nearest_counts(name: str) -> None:
 @given(answer=st.text(max_size=40), reference=st.text(min_size=1, max_size=40))
 def test_scores_keep_to_their_range_whatever_the_texts(answer: str, reference: str) -> None:
     for name in ANSWERED:
-        told = score(name, asked(reference), result(answer))
-        assert told is None or 0 <= told <= 1
+        measured = score(name, asked(reference), result(answer))
+        assert measured is None or 0 <= measured <= 1
 
 
 @for_each("name", ANSWERED)

@@ -34,8 +34,8 @@ def score(server: Server, name: str, answer: str = ANSWER, truth: str = TRUTH) -
         Retrieved(str(n), "chunk", "", 0, "", 0, 1, 0.5, text) for n, text in enumerate(CONTEXT)
     ]
     question = BenchQuestion("q", "t", "Who is Fred?", (truth,), evidence=EVIDENCE)
-    told = Result("fabula", "q", answer, None, tuple(passages), (), 12, 1, 10, 5, 0.1)
-    return metric(name).score(question, told, judges)
+    result = Result("fabula", "q", answer, None, tuple(passages), (), 12, 1, 10, 5, 0.1)
+    return metric(name).score(question, result, judges)
 
 
 @pytest.fixture
@@ -52,15 +52,15 @@ def test_answer_accuracy_weighs_the_f1_of_statements_and_the_similarity(server: 
     # One statement is right, one wrong, one left out.
     same = score(server, "answer_accuracy", TRUTH)
     assert same == pytest.approx(1.0)
-    told = score(server, "answer_accuracy")
-    assert told is not None and 0.75 * 0.5 + 0.125 < told < 0.75 * 0.5 + 0.25
+    measured = score(server, "answer_accuracy")
+    assert measured is not None and 0.75 * 0.5 + 0.125 < measured < 0.75 * 0.5 + 0.25
 
 
 def test_answer_accuracy_of_an_answer_without_a_right_statement_is_its_similarity(
     server: Server,
 ) -> None:
-    told = score(server, "answer_accuracy", "Nobody knows that.")
-    assert told is not None and 0 < told <= 0.25
+    measured = score(server, "answer_accuracy", "Nobody knows that.")
+    assert measured is not None and 0 < measured <= 0.25
 
 
 def test_what_states_nothing_is_judged_without_asking_for_verdicts(server: Server) -> None:
@@ -109,9 +109,9 @@ def relevance(server: Server, answer: str) -> float | None:
 def test_answer_relevance_is_the_cosine_of_the_question_and_those_derived_from_the_answer(
     server: Server,
 ) -> None:
-    told = relevance(server, "Who is Fred?")
+    measured = relevance(server, "Who is Fred?")
     beside = relevance(server, "Snow fell in Lapland [1].")
-    assert told is not None and beside is not None and told > beside
+    assert measured is not None and beside is not None and measured > beside
     assert relevance(server, "That is not in the passages.") == 0
     assert "[1]" not in "".join(prompts(server))
 
@@ -119,8 +119,8 @@ def test_answer_relevance_is_the_cosine_of_the_question_and_those_derived_from_t
 def won(server: Server, answer: str, baseline: str | None) -> float | None:
     answers = {} if baseline is None else {"q": baseline}
     judges = Judges(chat(server), baseline=answers)
-    told = Result("graph", "q", answer, None, (), (), 12, 1, 10, 5, 0.1)
-    return metric("win_directness").score(BenchQuestion("q", "t", "Who is Fred?"), told, judges)
+    result = Result("graph", "q", answer, None, (), (), 12, 1, 10, 5, 0.1)
+    return metric("win_directness").score(BenchQuestion("q", "t", "Who is Fred?"), result, judges)
 
 
 def test_an_answer_is_compared_with_the_first_system_s_in_both_orders(server: Server) -> None:

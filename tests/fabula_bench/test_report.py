@@ -234,8 +234,8 @@ def test_any_text_is_read_as_it_stands(text: str) -> None:
 
 
 def test_what_it_cost_is_told_in_tokens_money_and_time(folder: Path) -> None:
-    asked = table(folder, "Models, the whole run: ask")
-    assert asked[1] == ["naive", "24", "0", "1,000,000", "400,000", "200,000", "4.00"]
+    rows = table(folder, "Models, the whole run: ask")
+    assert rows[1] == ["naive", "24", "0", "1,000,000", "400,000", "200,000", "4.00"]
     assert table(folder, "Time")[1] == ["naive", "90 s", "60 s"]
     question = table(folder, "A question, on the average")
     assert question[1] == ["naive", "100", "2.0", "500", "20.0", "1.50 s"]

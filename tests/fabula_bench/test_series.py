@@ -43,8 +43,8 @@ def common(name: str, folder: Path) -> BenchRun:
 def test_the_thesis_has_each_table_and_figure_of_its_publication(tmp_path: Path) -> None:
     thesis = read_series()["thesis"]
     planned = plan_series(thesis, common("thesis", tmp_path), DataOverrides())
-    told = " ".join(planned)
-    assert {*re.findall(r"figure 4\.(\d+)", told)} == {str(number) for number in range(1, 14)}
+    text = " ".join(planned)
+    assert {*re.findall(r"figure 4\.(\d+)", text)} == {str(number) for number in range(1, 14)}
     assert len({bench.folder for bench in planned.values()}) == len(planned)
     for bench in planned.values():
         data = bench.suite.data

@@ -64,7 +64,9 @@ def test_langchain_finds_what_fabula_finds(fabula: Fabula, made_with: Any) -> No
     assert (first["title"], first["start"], first["end"]) == (hit.title, hit.start, hit.end)
     assert first["score"] == pytest.approx(hit.score)
     assert len(retriever.invoke(QUESTION, k=2)) == 2, "given with the question, it goes before"
-    assert [one.id for one in asyncio.run(retriever.ainvoke(QUESTION))] == [one.id for one in found]
+    assert [document.id for document in asyncio.run(retriever.ainvoke(QUESTION))] == [
+        one.id for one in found
+    ]
 
 
 @pytest.mark.journey

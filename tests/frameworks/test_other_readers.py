@@ -101,8 +101,8 @@ def run(script: str) -> list[Any]:
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    told: list[Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    body: list[Any] = json.loads(done.stdout.splitlines()[-1])
+    return body
 
 
 def highest(cosines: dict[str, float]) -> list[float]:

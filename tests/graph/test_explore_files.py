@@ -42,7 +42,11 @@ def test_every_file_beside_the_queries_is_one() -> None:
 
 
 def test_titles_days_and_god_are_no_names() -> None:
-    [without] = [one.default for one in shipped_query("names").parameters if one.name == "without"]
+    [without] = [
+        parameter.default
+        for parameter in shipped_query("names").parameters
+        if parameter.name == "without"
+    ]
     for word in ("Mr", "Mrs", "Sir", "God", "Sunday", "Wednesday", "December", "Oh"):
         assert re.fullmatch(without, word)
     for name in ("Scrooge", "Day", "May", "Godfrey"):
@@ -64,7 +68,10 @@ def test_a_header_is_read_as_it_pastes_into_neo4j_browser() -> None:
     )
     assert query.purpose == "What it is for."
     assert query.no_rows == "No rows: nothing is there; something would fill it."
-    assert [(one.name, one.default, one.about, one.required) for one in query.parameters] == [
+    assert [
+        (parameter.name, parameter.default, parameter.about, parameter.required)
+        for parameter in query.parameters
+    ] == [
         ("word", "it's", "a word, or two", False),
         ("limit", 20, "", False),
         ("names", ["a", 1.5, True], "", False),

@@ -505,7 +505,7 @@ def test_any_graph_has_gaps_and_knows_them_at_its_next_build(ready: Store) -> No
 
 
 def broken(store: Store) -> list[str]:
-    return [one.what for one in check(store, graphs().values()).violations]
+    return [violation.what for violation in check(store, graphs().values()).violations]
 
 
 def test_a_graph_makes_no_nodes_of_that_label_itself() -> None:

@@ -269,7 +269,7 @@ def test_a_graph_without_an_index_of_elements_takes_them(book: Path, store: Stor
     for index in ("element_texts", "element_kind", "element_vectors_256"):
         cypher(store, f"DROP INDEX {index} IF EXISTS")
     with Fabula() as fabula:
-        assert [one.message for one in examine(fabula) if one.name == "indexes"] == [
+        assert [problem.message for problem in examine(fabula) if problem.name == "indexes"] == [
             "passage_vectors_256 online, passage_texts online"
         ]
         assert fabula.check().violations == ()
@@ -278,7 +278,7 @@ def test_a_graph_without_an_index_of_elements_takes_them(book: Path, store: Stor
         fabula.build("sections")
         assert len(fabula.retrieve(QUESTION, mode="headings")) == 3
         assert fabula.check().violations == ()
-        [told] = [one.message for one in examine(fabula) if one.name == "indexes"]
+        [told] = [problem.message for problem in examine(fabula) if problem.name == "indexes"]
     assert "element_vectors_256 online, element_texts online" in told
 
 
@@ -444,7 +444,7 @@ def test_a_graph_whose_package_is_gone_leaves_nothing_stale(
 ) -> None:
     with Fabula() as fabula:
         fabula.ingest(book, graphs=BOTH)
-    monkeypatch.setattr(sys, "path", [one for one in sys.path if one != str(PACKAGE)])
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry != str(PACKAGE)])
     forget_installed()
     book.write_text(f"Title: Harbour\nLanguage: en\n\n{told(II='Boris broke the bell.')}")
     with Fabula() as fabula:

@@ -43,9 +43,9 @@ def build(
     """Ask in every way in which a build can."""
     first, *others = questions
     started = yield Start(one(Piece("reading", ask(first))))
-    said = yield [*map(ask, others)]
+    replies = yield [*map(ask, others)]
     [[last]] = yield [started]
-    return Built((), (), {"said": [last, *said]})
+    return Built((), (), {"said": [last, *replies]})
 
 
 def made(questions: list[str], says: Says, known: Known) -> tuple[Built, BuildWork]:
@@ -60,7 +60,7 @@ def test_only_what_is_new_is_asked() -> None:
     says = Says(lambda user: f"{user}?")
     second, work = made(["b", "c", "a"], says, Known(kept=first.kept))
     assert second.facts == {"said": ["b!", "c?", "a!"]}
-    assert [prompt.user for prompt in says.asked] == ["c"]
+    assert [prompt.user for prompt in says.prompts] == ["c"]
     assert work.saved == {"reading": 2}
     third, _ = made(["c"], Says(lambda user: "never"), Known(kept=second.kept))
     assert third.facts == {"said": ["c?"]}
@@ -75,7 +75,7 @@ def test_a_reply_that_could_not_be_read_is_not_kept() -> None:
     unfit = dict.fromkeys(first.kept, "bad")
     again, _ = made(["a"], says, Known(kept=unfit))
     assert (again.facts, [*again.kept.values()]) == ({"said": ["better"]}, ["better"])
-    assert len(says.asked) == 1
+    assert len(says.prompts) == 1
 
 
 def test_a_window_is_the_same_after_another_text() -> None:
@@ -85,7 +85,7 @@ def test_a_window_is_the_same_after_another_text() -> None:
     for user in (before.format("woke"), "<passages>\n[1] Anna came.\n</passages>"):
         again, _ = made([user], says, Known(kept=first.kept))
         assert again.facts == first.facts
-    assert says.asked == []
+    assert says.prompts == []
 
 
 def test_replies_are_kept_in_slices() -> None:

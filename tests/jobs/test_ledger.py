@@ -54,8 +54,8 @@ def priced(settings: Settings, **steps: Usage) -> tuple[float | None, tuple[str,
 
 def test_a_usage_is_priced_by_the_models_that_it_asked(prices: Path) -> None:
     settings = Settings(model="dear", embedding_model="vectors", prices=prices)
-    asked = Usage(1, MILLION, MILLION)
-    both = Usage.of_model("dear", asked) + Usage.of_model("cheap", asked)
+    usage = Usage(1, MILLION, MILLION)
+    both = Usage.of_model("dear", usage) + Usage.of_model("cheap", usage)
     assert priced(settings, answer=both) == (33.0, ())
     assert priced(settings, answer=Usage.read(both.row)) == (33.0, ())
     # Whatever the step is called, and whatever the settings have come to be.
@@ -68,9 +68,9 @@ def test_a_usage_is_priced_by_the_models_that_it_asked(prices: Path) -> None:
 def test_a_usage_that_names_no_model_is_priced_by_its_step(prices: Path) -> None:
     models = {"model": "dear", "aspect_model": "cheap", "rerank_model": "ranker"}
     settings = Settings(**models, embedding_model="vectors", prices=prices)
-    asked = Usage(1, MILLION)
+    usage = Usage(1, MILLION)
     found = {
-        step: priced(settings, **{step: asked})[0]
+        step: priced(settings, **{step: usage})[0]
         for step in ("answer", "aspects", "route", "rerank", "embeddings")
     }
     assert found == {

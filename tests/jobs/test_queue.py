@@ -266,11 +266,11 @@ def test_no_job_is_torn_beside_writes_however_often_it_is_read(service: Server) 
 def test_a_job_that_nobody_works_on_is_nobodys(service: Server) -> None:
     """Whoever reads it as it is taken again would read its old lease beside its new state."""
     job = ingest(service, "nobody", winter=WINTER)
-    asked = "MATCH (j:ServiceJob {id: $id}) RETURN j.lease > timestamp() AS leased"
+    statement = "MATCH (j:ServiceJob {id: $id}) RETURN j.lease > timestamp() AS leased"
     assert take(service, "first") == job.id
-    assert cypher(service.app.connect(), asked, id=job.id) == [{"leased": True}]
+    assert cypher(service.app.connect(), statement, id=job.id) == [{"leased": True}]
     assert work(service, job.id, "first").state == "succeeded"
-    assert cypher(service.app.connect(), asked, id=job.id) == [{"leased": None}]
+    assert cypher(service.app.connect(), statement, id=job.id) == [{"leased": None}]
 
 
 def test_two_jobs_of_one_name_wait_for_each_other_and_others_do_not(service: Server) -> None:

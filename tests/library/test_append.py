@@ -94,8 +94,8 @@ def test_the_command_stops_at_a_chapter_that_cannot_be_read(
     run("ingest", first)
     empty = tmp_path / "empty.txt"
     empty.write_text("")
-    told = run("append", "chapter-1", second, empty, third, code=1)
-    assert "chapter-3.txt was not appended" in told.output
+    output = run("append", "chapter-1", second, empty, third, code=1)
+    assert "chapter-3.txt was not appended" in output.output
     [row] = cypher(store, "MATCH (d:Document) RETURN d.appended AS appended")
     assert row["appended"] == [str(second)]
 

@@ -135,8 +135,8 @@ def test_a_books_own_numbers_in_brackets_are_not_read_as_citations(
     with Fabula(top_k=2, collection="noted") as fabula:
         fabula.ingest(noted)
         answer = fabula.query("Anna walked to the mill", kinds=("chunk",))
-    told = endpoint.bodies[-1]["messages"][-1]["content"]
-    assert "Anna (2) walked" in told
+    content = endpoint.bodies[-1]["messages"][-1]["content"]
+    assert "Anna (2) walked" in content
     assert any("Anna [2] walked" in passage.text for passage in answer.context)
 
 

@@ -43,7 +43,9 @@ def ask(endpoint: Endpoint, name: str) -> list[str]:
 
 def chat(*lines: str, flags: tuple[str, ...] = (), code: int = 0) -> Result:
     """What a chat answers to these lines."""
-    result = CliRunner().invoke(main, ["chat", *flags], input="".join(f"{one}\n" for one in lines))
+    result = CliRunner().invoke(
+        main, ["chat", *flags], input="".join(f"{line}\n" for line in lines)
+    )
     assert result.exit_code == code, result.output
     assert "Traceback" not in result.output
     return result
@@ -181,9 +183,9 @@ def test_the_last_turns_are_remembered_that_fit() -> None:
 
 @pytest.mark.parametrize("budget", [0, 1, 3, 10, 60])
 def test_a_turn_that_is_too_long_is_cut(budget: int) -> None:
-    told = latest_turns([Turn("Who came to the mill?", "They came. " * 500)], budget)
-    assert sum(count(turn.question) + count(turn.answer) for turn in told) <= budget
-    assert bool(told) == (budget > 0)
+    turns = latest_turns([Turn("Who came to the mill?", "They came. " * 500)], budget)
+    assert sum(count(turn.question) + count(turn.answer) for turn in turns) <= budget
+    assert bool(turns) == (budget > 0)
 
 
 def test_a_turn_of_which_only_the_question_fits_is_remembered_by_it() -> None:
@@ -226,8 +228,8 @@ def test_a_chat_answers_line_by_line_and_says_what_it_is(ingested: None) -> None
 
 
 def test_an_answer_of_a_model_cites_and_a_citation_is_opened(online: None) -> None:
-    asked = ("Where did Boris walk?", "And where did he sleep?")
-    result = chat(*asked, "/read 1", "/read 99", code=1)
+    questions = ("Where did Boris walk?", "And where did he sleep?")
+    result = chat(*questions, "/read 1", "/read 99", code=1)
     _, _, opened = result.stdout.partition("> /read 1")
     assert opened.startswith("\nWinter · ")
     assert "Understood as: And where did Boris sleep?" in result.stderr
@@ -248,11 +250,11 @@ def test_an_endpoint_that_fails_ends_the_answer_and_not_the_chat(
 
 
 def test_commands_change_where_and_how_is_asked(ingested: None) -> None:
-    asked = "Where did Boris sleep?"
+    question = "Where did Boris sleep?"
     modes = ("/mode naive", "/mode", "/mode hybrid")
-    lines = ("/document summer", asked, "/document all", *modes, asked)
+    lines = ("/document summer", question, "/document all", *modes, question)
     result = chat(*lines, flags=("--collection", "two"))
-    first, second = (one.partition("> /")[0] for one in result.stdout.split(asked)[1:])
+    first, second = (part.partition("> /")[0] for part in result.stdout.split(question)[1:])
     assert "Summer" in first
     assert "Winter ·" not in first
     assert "Asking Summer." in result.stderr
@@ -291,18 +293,20 @@ def test_quit_ends(ingested: None) -> None:
 
 
 def test_a_conversation_is_saved_as_markdown(online: None, tmp_path: Path) -> None:
-    asked = ("Where did Boris walk?", "Where did Clara walk?", "/save talk.md")
-    chat(*asked)
-    told = (tmp_path / "talk.md").read_text()
-    lines = told.splitlines()
+    typed = ("Where did Boris walk?", "Where did Clara walk?", "/save talk.md")
+    chat(*typed)
+    text = (tmp_path / "talk.md").read_text()
+    lines = text.splitlines()
     assert lines[0] == "# A conversation"
-    assert [line for line in lines if line.startswith("## ")] == [f"## {one}" for one in asked[:2]]
+    assert [line for line in lines if line.startswith("## ")] == [
+        f"## {prompt}" for prompt in typed[:2]
+    ]
     for turn in (1, 2):
-        assert f"[^{turn}-1] " in told or f"[^{turn}-1]\n" in told
-        assert f"\n[^{turn}-1]: Winter · " in told
+        assert f"[^{turn}-1] " in text or f"[^{turn}-1]\n" in text
+        assert f"\n[^{turn}-1]: Winter · " in text
     assert lines[-1] == "- Nobody: *Winter*"
-    assert "talk.md exists. Replace it?" in chat(*asked, "n").stderr
-    assert (tmp_path / "talk.md").read_text() == told
+    assert "talk.md exists. Replace it?" in chat(*typed, "n").stderr
+    assert (tmp_path / "talk.md").read_text() == text
     again = chat("Where did Anna walk?", "/save talk.md", "y", "Who told?", "/save talk.md")
     assert again.stderr.count("Replace it?") == 1, "its own file is its own to write"
     assert "## Who told?" in (tmp_path / "talk.md").read_text()
@@ -314,8 +318,8 @@ def test_only_an_ordinary_file_is_saved_to(ingested: None, tmp_path: Path) -> No
     odd = ("/save ~nobodyxyz/x.md", f"/save {'a' * 300}", "/save a\0b.md")
     lines = ("Where did Boris walk?", "/save link.md", "/save no/where.md", "/save .", *odd)
     output = chat(*lines, code=1).stderr
-    for told in ("link.md is a link", "no/where.md can't be written", ". is a folder"):
-        assert told in output
+    for text in ("link.md is a link", "no/where.md can't be written", ". is a folder"):
+        assert text in output
     assert output.count("can't be written") == 4
     assert (tmp_path / "kept.txt").read_text() == "mine"
 

@@ -79,11 +79,11 @@ def test_a_collection_is_brought_to_another_server_by_two_commands(
         patched.delenv("FABULA_COLLECTIONS")
         ingest(tmp_path, "second")
         run("export", "--whole", "--collection", "second", "--out", tmp_path / "second.jsonl")
-        asked = ("query", "Who slept?", "--collection", "second", "--json")
-        answer = ask(asked)
+        command = ("query", "Who slept?", "--collection", "second", "--json")
+        answer = ask(command)
     assert run("query", "Who slept?", "--collection", "second", code=1).output
     run("import", tmp_path / "second.jsonl")
-    moved = ask(asked)
+    moved = ask(command)
     assert (moved["answer"], moved["context"]) == (answer["answer"], answer["context"])
     assert "no error" in run("check", "--collection", "second").stdout.lower()
 
@@ -93,7 +93,7 @@ def test_a_question_over_collections_does_without_a_server_that_is_down(
 ) -> None:
     ingest(tmp_path, "first")
     ingest(tmp_path, "second", "slept and danced")
-    asked = ("search-across", "Who slept?")
+    command = ("search-across", "Who slept?")
     answered = ("query", "Who slept?", "--across", "first, second")
     answer = json.loads(run(*answered, "--json").stdout)
     assert (answer["collections"], answer["left_out"]) == (["first", "second"], {})
@@ -110,17 +110,17 @@ def test_a_question_over_collections_does_without_a_server_that_is_down(
     assert "Second" in run(*answered, "--markdown").stdout
     for flag in ("--explain", "--dry-run"):
         assert "is about one collection" in run(*answered, flag, code=2).output
-    found = json.loads(run(*asked, "--json").stdout)
+    found = json.loads(run(*command, "--json").stdout)
     assert {hit["collection"] for hit in found["rows"][:2]} == {"first", "second"}
     assert {hit["collection"] for hit in found["rows"]} == {"first", "second"}
     assert found["left_out"] == {}
-    assert "second · " in run(*asked).stdout
+    assert "second · " in run(*command).stdout
     with App() as app, served(app) as it:
         client = it.client()
         assert client.get("/api/v1/collections/second").status_code == 200
         other.stop()
         down = "The server of collection 'second' can't be used: No Neo4j answers at"
-        found = json.loads(run(*asked, "--json").stdout)
+        found = json.loads(run(*command, "--json").stdout)
         assert {hit["collection"] for hit in found["rows"]} == {"first"}
         answer = json.loads(run(*answered, "--json").stdout)
         assert answer["collections"] == ["first"]

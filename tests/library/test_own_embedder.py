@@ -94,11 +94,12 @@ def test_another_prefix_is_another_space_and_reembedding_is_the_way(
     with fabula(endpoint, NOMIC, **wanted) as service:
         with pytest.raises(SpaceError) as refusal:
             service.ingest_text("Anna walked to the mill.", source="more")
-        told = str(refusal.value)
-        assert "without a prefix, and the settings ask for the prefix 'clustering: '" in told
-        assert "FABULA_EMBEDDING_PASSAGE_PREFIX=none, or run" in told
+        message = str(refusal.value)
+        assert "without a prefix, and the settings ask for the prefix 'clustering: '" in message
+        assert "FABULA_EMBEDDING_PASSAGE_PREFIX=none, or run" in message
         assert (
-            "--embedding-model nomic-embed-text --embedding-passage-prefix 'clustering: '" in told
+            "--embedding-model nomic-embed-text --embedding-passage-prefix 'clustering: '"
+            in message
         )
         # A question is embedded as the passages are until they are embedded again.
         assert service.retrieve(QUESTION)

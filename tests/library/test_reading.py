@@ -168,12 +168,12 @@ def test_the_command_shows_the_text_and_what_is_said(book: None) -> None:
 
 
 def test_programs_are_given_the_same(book: None) -> None:
-    told = json.loads(run("read", "Winter", "--at", "0-20", "--json").stdout)
-    assert (told["title"], told["of"]) == ("Winter", None)
-    [first, *_] = told["text"]
+    body = json.loads(run("read", "Winter", "--at", "0-20", "--json").stdout)
+    assert (body["title"], body["of"]) == ("Winter", None)
+    [first, *_] = body["text"]
     assert (first["start"], first["lit"]) == (0, [[0, 20]])
     assert first["end"] == len(first["text"])
-    assert {one["kind"] for one in told["said"]} == {"summary", "detail"}
+    assert {one["kind"] for one in body["said"]} == {"summary", "detail"}
 
 
 def test_lines_know_where_they_end() -> None:

@@ -111,8 +111,8 @@ def test_another_embedding_model_is_refused_before_anything_is_paid(
         assert endpoint.calls == calls
         # A question is embedded by the collection's own model, which the same endpoint has.
         fabula.query("Who?")
-    asked = [body["model"] for body in endpoint.bodies[calls:] if "input" in body]
-    assert set(asked) == {"text-embedding-3-small"}
+    models = [body["model"] for body in endpoint.bodies[calls:] if "input" in body]
+    assert set(models) == {"text-embedding-3-small"}
 
 
 def test_several_documents_share_the_workers(
@@ -196,8 +196,8 @@ def test_a_file_that_is_named_twice_is_read_once(graph_url: str, story: Path) ->
     link = story.with_name("link.txt")
     link.symlink_to(story)
     with Fabula() as fabula:
-        assert [one.status for one in fabula.ingest(story, story, link)] == ["added"]
-        assert [one.status for one in fabula.ingest("")] == ["failed"]
+        assert [result.status for result in fabula.ingest(story, story, link)] == ["added"]
+        assert [result.status for result in fabula.ingest("")] == ["failed"]
 
 
 def test_a_file_that_takes_over_another_ones_text_is_replaced(graph_url: str, story: Path) -> None:
@@ -207,7 +207,7 @@ def test_a_file_that_takes_over_another_ones_text_is_replaced(graph_url: str, st
     with Fabula() as fabula:
         fabula.ingest(other, story)
         story.write_text(other.read_text())
-        assert [one.status for one in fabula.ingest(story)] == ["replaced"]
+        assert [result.status for result in fabula.ingest(story)] == ["replaced"]
 
 
 def test_the_file_is_named_whose_replies_stay_malformed(

@@ -129,8 +129,8 @@ def test_a_long_paragraph_between_blank_lines_is_one() -> None:
 
 def test_controls_are_the_quotes_and_dashes_of_windows() -> None:
     """As in a text in Windows-1252 that was converted as Latin-1."""
-    said = "He said \x93don\x92t\x94 \x97 and left\x85 Then\x97he slept."
-    assert clean(f"{said}\n\n{said}") == clean(
+    text = "He said \x93don\x92t\x94 \x97 and left\x85 Then\x97he slept."
+    assert clean(f"{text}\n\n{text}") == clean(
         "\n\n".join(["He said “don’t” — and left… Then—he slept."] * 2)
     )
     assert clean("One line.\n\nAnd so on\x85 to the end.").endswith("And so on… to the end.")

@@ -210,16 +210,24 @@ def test_timed_text_is_read_as_players_write_it(tmp_path: Path) -> None:
 
 
 def test_names_before_a_colon_are_speakers_where_they_return(tmp_path: Path) -> None:
-    said = ["Ann Example: Well?", "Bob: Yes.", "And no.", "Ann Example: Go on.", "Bob: Done."]
-    cues = "".join(f"00:0{n}.000 --> 00:0{n}.900\n{line}\n\n" for n, line in enumerate(said))
+    speeches_said = [
+        "Ann Example: Well?",
+        "Bob: Yes.",
+        "And no.",
+        "Ann Example: Go on.",
+        "Bob: Done.",
+    ]
+    cues = "".join(
+        f"00:0{n}.000 --> 00:0{n}.900\n{line}\n\n" for n, line in enumerate(speeches_said)
+    )
     document = read(f"WEBVTT\n\n{cues}", "call.vtt", tmp_path)
     assert speeches(document)[:2] == ["Ann Example:\nWell?", "Bob:\nYes."]
     assert len(speeches(document)) == 4
 
 
 def test_timed_text_may_have_no_divisions_and_times_on_spans(tmp_path: Path) -> None:
-    one = '<p begin="12s" end="13s">One.</p>'
-    body = f'<body>{one}<p><span begin="61s" end="62s">Two.</span></p></body>'
+    text = '<p begin="12s" end="13s">One.</p>'
+    body = f'<body>{text}<p><span begin="61s" end="62s">Two.</span></p></body>'
     document = read(f'<tt xmlns="http://www.w3.org/ns/ttml">{body}</tt>', "key.xml", tmp_path)
     assert places(document) == [("00:00:12", "One."), ("00:01:01", "Two.")]
 

@@ -114,9 +114,9 @@ def test_a_folder_is_one_book_and_what_left_it_is_named(graph_url: str, tmp_path
     for name in ("1 Lamp.md", "2 Sea.md", "3 Storm.md"):
         (tmp_path / name).write_text(f"{STORY} This is {name}.")
     (tmp_path / "LICENSE").with_suffix(".md").write_text("Free to use.")
-    one = run("ingest", tmp_path, "--as-one", "-c", "one")
-    assert "1 added, 1 skipped" in one.stdout
-    assert "LICENSE.md is about the files beside it, and no book" in one.stdout
+    output = run("ingest", tmp_path, "--as-one", "-c", "one")
+    assert "1 added, 1 skipped" in output.stdout
+    assert "LICENSE.md is about the files beside it, and no book" in output.stdout
     several = run("ingest", tmp_path)
     assert "3 added" in several.stdout and "--as-one` makes one document" in several.stderr
     (tmp_path / "2 Sea.md").unlink()

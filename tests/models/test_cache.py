@@ -275,11 +275,11 @@ def test_processes_that_begin_and_write_at_once_lose_nothing(cache: ResponseCach
 def test_what_a_killed_process_kept_is_there(cache: ResponseCache) -> None:
     with keeper(cache, "a", 100_000) as process:
         assert process.stdout
-        told = [int(process.stdout.readline()) for _ in range(200)]
+        numbers = [int(process.stdout.readline()) for _ in range(200)]
         process.kill()
-    for n in told:
-        asked = Prompt("", f"a {n}", 1, 0)
-        assert cache.reply(chat_key(URL, "m", asked)) == Reply(f"a {n}", cached=True)
+    for n in numbers:
+        prompt = Prompt("", f"a {n}", 1, 0)
+        assert cache.reply(chat_key(URL, "m", prompt)) == Reply(f"a {n}", cached=True)
         assert (
             len(cache.vectors([embedding_key(URL, "e", f"a {n} {row}") for row in range(16)])) == 16
         )

@@ -98,18 +98,18 @@ def test_a_damaged_file_is_set_aside_with_one_warning(
 def test_what_can_be_read_of_damaged_files_is_saved_and_each_keeps_its_name(
     cache: ResponseCache, heard: pytest.LogCaptureFixture
 ) -> None:
-    asked = [chat_key(URL, "m", replace(ASKED, user=str(n))) for n in range(1000)]
+    keys = [chat_key(URL, "m", replace(ASKED, user=str(n))) for n in range(1000)]
     for round in (1, 2):
-        for key in asked:
+        for key in keys:
             cache.save_reply(key, "m", Reply(f"{key.hex()} " * 5))
         path = cache.info().path
         cache.close()
         with path.open("r+b") as file:
             file.seek(path.stat().st_size // 2)
             file.write(random.Random(round).randbytes(8192))
-        for key in asked:
+        for key in keys:
             cache.reply(key)
-        found = [key for key in asked if cache.reply(key)]
+        found = [key for key in keys if cache.reply(key)]
         assert 500 < len(found) < 1000
         assert len(heard.records) == len(cache.info().damaged) == round
         assert f"the {len(found)} replies" in heard.messages[-1]

@@ -55,56 +55,56 @@ class Telling:
 
 
 def test_a_reply_is_asked_for_once_whether_streamed_or_not(cache: ResponseCache) -> None:
-    told = Telling("Marley ", "is.")
-    one = cached_chat(told, cache, URL, "m")
-    assert [piece.text for piece in one.stream(ASKED)] == ["Marley ", "is.", ""]
-    assert [*one.stream(ASKED)] == [Reply("Marley is.", 5, 2, cached=True)]
-    assert one.complete(ASKED) == Reply("Marley is.", 5, 2, cached=True)
-    assert cached_chat(told, cache, URL, "other").complete(ASKED) == Reply("Marley is.", 5, 2)
-    assert told.log == ["stream", "closed", "complete"]
+    telling = Telling("Marley ", "is.")
+    model = cached_chat(telling, cache, URL, "m")
+    assert [piece.text for piece in model.stream(ASKED)] == ["Marley ", "is.", ""]
+    assert [*model.stream(ASKED)] == [Reply("Marley is.", 5, 2, cached=True)]
+    assert model.complete(ASKED) == Reply("Marley is.", 5, 2, cached=True)
+    assert cached_chat(telling, cache, URL, "other").complete(ASKED) == Reply("Marley is.", 5, 2)
+    assert telling.log == ["stream", "closed", "complete"]
 
 
 def test_two_endpoints_with_a_model_of_one_name_share_nothing(cache: ResponseCache) -> None:
-    with Endpoint(dimensions=8) as one, Endpoint(dimensions=16) as other:
-        for server in (one, other):
+    with Endpoint(dimensions=8) as endpoint, Endpoint(dimensions=16) as other:
+        for server in (endpoint, other):
             cached_chat(chat(server), cache, server.url, "m").complete(SUMMARY)
             model = OpenAIEmbedder(reach(server.url), "e")
             rows = cached_embedder(model, cache, server.url).embed(["a ghost"]).vectors
             assert rows.shape == (1, server.dimensions)
-        assert (one.calls, other.calls) == (2, 2)
+        assert (endpoint.calls, other.calls) == (2, 2)
 
 
 def test_a_stream_that_was_cut_or_left_is_not_kept(cache: ResponseCache) -> None:
-    told = Telling("Marley ", "is.", fails=True)
+    telling = Telling("Marley ", "is.", fails=True)
     with pytest.raises(ModelError):
-        [*cached_chat(told, cache, URL, "m").stream(ASKED)]
-    left = cached_chat(told, cache, URL, "m").stream(ASKED)
+        [*cached_chat(telling, cache, URL, "m").stream(ASKED)]
+    left = cached_chat(telling, cache, URL, "m").stream(ASKED)
     assert next(left).text == "Marley "
     assert isinstance(left, Generator)
     left.close()
-    assert told.log == ["stream", "closed"] * 2
+    assert telling.log == ["stream", "closed"] * 2
     assert cache.reply(KEY) is None
 
 
 def test_a_rejected_reply_is_forgotten_unless_it_is_to_stay(cache: ResponseCache) -> None:
-    told = Telling("fine.")
-    one = cached_chat(told, cache, URL, "m")
-    one.complete(ASKED)
-    one.reject(ASKED, forget=False)
+    telling = Telling("fine.")
+    model = cached_chat(telling, cache, URL, "m")
+    model.complete(ASKED)
+    model.reject(ASKED, forget=False)
     assert cache.reply(KEY)
-    one.reject(ASKED, forget=True)
+    model.reject(ASKED, forget=True)
     assert cache.reply(KEY) is None
-    assert told.log == ["complete", "reject False", "reject True"]
+    assert telling.log == ["complete", "reject False", "reject True"]
 
 
 def test_a_reply_that_had_to_be_asked_again_is_kept_for_the_first_prompt(
     cache: ResponseCache,
 ) -> None:
     with Endpoint(plan=listed("empty", None)) as server:
-        one = cached_chat(chat(server), cache, URL, "m")
-        first = ask(one, SUMMARY, read_summary)
+        model = cached_chat(chat(server), cache, URL, "m")
+        first = ask(model, SUMMARY, read_summary)
         assert server.calls == 2
-        assert ask(one, SUMMARY, read_summary) == first
+        assert ask(model, SUMMARY, read_summary) == first
         assert server.calls == 2
 
 
@@ -112,10 +112,10 @@ def test_what_is_asked_in_another_way_is_not_paid_again_for_an_empty_reply(
     cache: ResponseCache,
 ) -> None:
     with Endpoint(plan=every(1, "refusal")) as server:
-        one = cached_chat(chat(server), cache, URL, "m")
+        model = cached_chat(chat(server), cache, URL, "m")
         for _ in range(2):
             with pytest.raises(BadReply):
-                ask_once(one, SUMMARY, read_summary)
+                ask_once(model, SUMMARY, read_summary)
         assert server.calls == 1
 
 
@@ -138,23 +138,23 @@ class Lengths:
     model, batch = "e", 16
 
     def __init__(self, dimensions: int = 4) -> None:
-        self.dimensions, self.asked = dimensions, list[list[str]]()
+        self.dimensions, self.texts = dimensions, list[list[str]]()
 
     def embed(self, texts: Sequence[str], kind: TextKind = "passage") -> Embeddings:
-        self.asked.append([*texts])
+        self.texts.append([*texts])
         drawn = [np.random.default_rng(len(text)).random(self.dimensions) for text in texts]
         return Embeddings(np.asarray(drawn, np.float32), 10 * len(texts), faults=1)
 
 
 def test_only_texts_that_are_not_kept_are_embedded_each_once(cache: ResponseCache) -> None:
     inner = Lengths()
-    one = cached_embedder(inner, cache, URL)
-    assert (one.model, one.batch) == ("e", 16)
-    one.embed(["a", "bb"])
-    found = one.embed(["ccc", "a", "ccc", "dddd\ud800", "bb"])
-    assert inner.asked == [["a", "bb"], ["ccc", "dddd\ud800"]]
+    embedder = cached_embedder(inner, cache, URL)
+    assert (embedder.model, embedder.batch) == ("e", 16)
+    embedder.embed(["a", "bb"])
+    found = embedder.embed(["ccc", "a", "ccc", "dddd\ud800", "bb"])
+    assert inner.texts == [["a", "bb"], ["ccc", "dddd\ud800"]]
     assert (found.tokens, found.faults, found.cached) == (20, 1, False)
-    again = one.embed(["ccc", "a", "ccc", "dddd\ud800", "bb"])
+    again = embedder.embed(["ccc", "a", "ccc", "dddd\ud800", "bb"])
     assert (again.tokens, again.faults, again.cached) == (0, 0, True)
     assert again.vectors.dtype == np.float32
     assert again.vectors.tobytes() == found.vectors.tobytes()
@@ -172,11 +172,11 @@ class Silent(Lengths):
 def test_what_was_asked_for_is_the_same_whoever_came_first(cache: ResponseCache) -> None:
     def asked(texts: list[str], *, streamed: bool) -> Usage:
         meter = Meter()
-        one = cached_chat(Telling("Marley ", "is."), cache, URL, "m", meter)
+        model = cached_chat(Telling("Marley ", "is."), cache, URL, "m", meter)
         if streamed:
-            list(one.stream(ASKED))
+            list(model.stream(ASKED))
         else:
-            one.complete(ASKED)
+            model.complete(ASKED)
         cached_embedder(Silent(), cache, URL, meter).embed(texts)
         return meter.total()
 
@@ -195,7 +195,7 @@ def test_vectors_of_another_model_of_that_name_are_embedded_again(cache: Respons
     cached_embedder(Lengths(4), cache, URL).embed(["a", "bb"])
     inner = Lengths(8)
     assert cached_embedder(inner, cache, URL).embed(["a", "ccc"]).vectors.shape == (2, 8)
-    assert inner.asked == [["ccc"], ["a", "ccc"]]
+    assert inner.texts == [["ccc"], ["a", "ccc"]]
 
 
 # A service with a cache
@@ -263,14 +263,14 @@ def test_the_cache_is_looked_at_and_emptied_at_the_command_line(
     assert "There is nothing in" in run("cache", "clear")
     (tmp_path / "note.txt").write_text(STORY)
     run("ingest", "note.txt")
-    told = run("cache", "info")
-    assert "gpt-4.1-mini: " in told
-    assert str(tmp_path / "cache") in told
+    output = run("cache", "info")
+    assert "gpt-4.1-mini: " in output
+    assert str(tmp_path / "cache") in output
     run("remove", "note.txt", "--yes")
     calls = online.calls
     run("ingest", "note.txt", "--no-cache")
     assert online.calls > calls
     run("cache", "clear", answer="n\n", code=1)
-    assert run("cache", "info") == told
+    assert run("cache", "info") == output
     assert "deleted" in run("cache", "clear", "--yes")
     assert "Replies     0\nEmbeddings  0" in run("cache", "info")

@@ -84,8 +84,8 @@ def test_closing_ends_every_wait_at_once() -> None:
 
 def test_calls_that_are_late_halve_how_many_are_made_at_once_and_only_once_a_burst() -> None:
     limiter = Limiter(16)
-    with pytest.raises(ValueError, match="late"), limiter.slot() as one, limiter.slot() as two:
-        limiter.report_lateness(one)
+    with pytest.raises(ValueError, match="late"), limiter.slot() as slot, limiter.slot() as two:
+        limiter.report_lateness(slot)
         limiter.report_lateness(two)
         raise ValueError("late")
     assert limiter.rate_limit.ceiling == 8
@@ -98,10 +98,10 @@ def test_a_question_goes_before_builds_that_have_waited_longer() -> None:
         with limiter.slot(purpose):
             order.append(name)
 
-    asked = [("build", Purpose()), ("build", Purpose()), ("question", Purpose(urgent=True))]
+    waiting_for = [("build", Purpose()), ("build", Purpose()), ("question", Purpose(urgent=True))]
     with ThreadPoolExecutor(3) as pool, limiter.slot():
-        for one in asked:
-            pool.submit(ask, *one)
+        for prompt in waiting_for:
+            pool.submit(ask, *prompt)
             time.sleep(0.05)
         late = time.monotonic() + PATIENCE
         while not limiter._urgent_waiting:
@@ -144,17 +144,17 @@ def test_turns_are_kept_from_builds_while_questions_are_asked(
 
 def test_a_stop_ends_the_waits_of_its_caller_alone() -> None:
     limiter, stop = Limiter(1), Stop()
-    one = Purpose(stop=stop)
+    purpose = Purpose(stop=stop)
 
     def enter() -> None:
-        with limiter.slot(one):
+        with limiter.slot(purpose):
             pass
 
     with ThreadPoolExecutor(3) as pool:
         with limiter.slot():
             waiting = [
                 pool.submit(enter),
-                pool.submit(limiter.pause, 3600, one),
+                pool.submit(limiter.pause, 3600, purpose),
             ]
             other = pool.submit(succeed, limiter, 1)
             time.sleep(0.05)

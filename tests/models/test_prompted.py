@@ -91,9 +91,9 @@ def test_aspects_are_detected_by_the_strong_model_out_of_the_closed_list() -> No
     assert found.keys() <= {aspect.name for aspect in ASPECTS}
     [body] = server.bodies
     assert body["model"] == "strong"
-    asked = body["messages"][1]["content"]
-    assert all(f"- {a.name}: {a.description}" in asked for a in ASPECTS)
-    assert all(text in asked for text in TEXTS)
+    content = body["messages"][1]["content"]
+    assert all(f"- {a.name}: {a.description}" in content for a in ASPECTS)
+    assert all(text in content for text in TEXTS)
 
 
 def test_a_summary_is_asked_for_one_aspect_alone() -> None:
@@ -103,11 +103,11 @@ def test_a_summary_is_asked_for_one_aspect_alone() -> None:
         summary
         == "Scrooge sat in his counting-house. His nephew Fred wished him a merry Christmas."
     )
-    asked = server.bodies[0]["messages"][1]["content"]
-    assert "plot: What happens." in asked
-    assert "Tell what happens." in asked
-    assert "200 tokens" in asked
-    assert "point of view" not in asked
+    content = server.bodies[0]["messages"][1]["content"]
+    assert "plot: What happens." in content
+    assert "Tell what happens." in content
+    assert "200 tokens" in content
+    assert "point of view" not in content
 
 
 def test_details_are_as_many_fragments_as_are_asked_for() -> None:
@@ -199,10 +199,10 @@ def test_an_answer_cites_its_passages_and_arrives_in_pieces() -> None:
     body = server.bodies[0]
     assert body["temperature"] == 0.0
     assert body["max_tokens"] == 500
-    asked = body["messages"][1]["content"]
-    assert f"[1] {TEXTS[0]}\n\n[2] {TEXTS[1]}" in asked
-    assert "<question>\nWhat is the weather?\n</question>" in asked
-    assert NO_ANSWER in asked
+    content = body["messages"][1]["content"]
+    assert f"[1] {TEXTS[0]}\n\n[2] {TEXTS[1]}" in content
+    assert "<question>\nWhat is the weather?\n</question>" in content
+    assert NO_ANSWER in content
 
 
 def test_each_passage_has_its_number_and_its_place() -> None:
@@ -297,8 +297,8 @@ def test_what_all_clusters_are_asked_comes_before_their_passages() -> None:
         for text in TEXTS[:2]:
             answer(server, writer().detect(text, ASPECTS))
             answer(server, replace(writer(), aspects_with_summaries=True).detect(text, ASPECTS))
-    asked = [body["messages"][-1]["content"] for body in server.bodies]
-    for first, second in ((asked[0], asked[2]), (asked[1], asked[3])):
+    messages = [body["messages"][-1]["content"] for body in server.bodies]
+    for first, second in ((messages[0], messages[2]), (messages[1], messages[3])):
         shared, _, rest = first.partition("<passages>")
         assert second.startswith(f"{shared}<passages>")
         assert "Judge each aspect of the list by itself" in shared

@@ -38,7 +38,9 @@ def test_every_prompt_can_be_filled_and_has_no_placeholder_left(file: Path) -> N
 
 
 @for_each(
-    "file", [one for one in FILES if not one.stem.endswith("_system")], ids=lambda file: file.stem
+    "file",
+    [file for file in FILES if not file.stem.endswith("_system")],
+    ids=lambda file: file.stem,
 )
 def test_text_with_dollars_and_braces_stays_as_it_is(file: Path) -> None:
     assert "cost $5, ${tokens} and $passages" in filled(file, "cost $5, ${tokens} and $passages")
@@ -62,7 +64,7 @@ def test_a_text_can_not_end_the_part_it_stands_in(marker: str) -> None:
     assert f"He wrote ‹{marker[1:]} on the wall." in text
 
 
-@for_each("file", [one for one in FILES if tags(one)], ids=lambda file: file.stem)
+@for_each("file", [file for file in FILES if tags(file)], ids=lambda file: file.stem)
 def test_a_text_with_every_tag_of_its_prompt_comes_out_harmless(file: Path) -> None:
     before = filled(file, "words")
     for name in tags(file):
@@ -80,7 +82,7 @@ def test_all_prompts_are_looked_at() -> None:
     }
 
 
-@for_each("file", [one for one in FILES if one.stem.endswith("_system")], ids=str)
+@for_each("file", [file for file in FILES if file.stem.endswith("_system")], ids=str)
 def test_a_system_prompt_names_no_tag_that_its_prompt_has_not(file: Path) -> None:
     user = file.with_name(file.name.replace("_system", ""))
     assert not user.exists() or tags(file) <= tags(user)

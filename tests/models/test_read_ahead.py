@@ -56,20 +56,23 @@ def text(pieces: Iterator[Reply]) -> str:
 def test_four_who_ask_the_same_at_once_pay_one_streamed_call(cache: ResponseCache) -> None:
     meters = [Meter() for _ in range(4)]
     with Endpoint(delay=0.5, between=0.02) as server, ThreadPoolExecutor(4) as threads:
-        one = chat(server)
+        model = chat(server)
 
         def read(meter: Meter) -> str:
-            return text(cached_chat(one, cache, server.url, "m", meter).stream(SUMMARY))
+            return text(cached_chat(model, cache, server.url, "m", meter).stream(SUMMARY))
 
         texts = list(threads.map(read, meters))
         assert server.calls == 1
     assert len({*texts}) == 1
     assert texts[0]
     totals = [meter.total() for meter in meters]
-    assert sorted(one.calls for one in totals) == [0, 0, 0, 1]
-    assert sorted(one.saved for one in totals) == [0, 1, 1, 1]
+    assert sorted(total.calls for total in totals) == [0, 0, 0, 1]
+    assert sorted(total.saved for total in totals) == [0, 1, 1, 1]
     # What the call took is known to all of them, whoever paid.
-    assert len({(one.uncached.prompt_tokens, one.uncached.completion_tokens) for one in totals}) < 3
+    assert (
+        len({(total.uncached.prompt_tokens, total.uncached.completion_tokens) for total in totals})
+        < 3
+    )
 
 
 def test_an_answer_costs_one_thread(cache: ResponseCache) -> None:
@@ -107,7 +110,7 @@ def test_where_the_call_fails_one_of_the_others_asks(cache: ResponseCache) -> No
         slow.go_on.set()
         with pytest.raises(ModelError, match="hung up"):
             first.result(PATIENCE)
-        assert {one.result(PATIENCE) for one in others} == {"Marley is dead."}
+        assert {other.result(PATIENCE) for other in others} == {"Marley is dead."}
     assert slow.calls == 2
 
 
@@ -134,7 +137,7 @@ def test_who_waits_for_anothers_call_hears_stop(cache: ResponseCache, streamed: 
             waiting.complete(ASKED)
 
     with cache.lock([KEY]), ThreadPoolExecutor(1) as threads:
-        asked = threads.submit(ask)
+        future = threads.submit(ask)
         stop.set()
         with pytest.raises(Stopped):
-            asked.result(PATIENCE)
+            future.result(PATIENCE)

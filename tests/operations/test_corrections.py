@@ -260,9 +260,9 @@ def test_splits_keep_entities_of_different_documents_apart(fabula: Fabula, store
 def test_people_correct_at_the_command_line(books: Path, store: Store) -> None:
     run("ingest", str(books))
     assert "Nothing was found" in run("corrections")
-    said = run("correct", "rename", "Marlow", "Charlie Marlow")
-    assert "Correction 1 is kept: rename Marlow to Charlie Marlow." in said
-    assert "1 replaced" in said
+    output = run("correct", "rename", "Marlow", "Charlie Marlow")
+    assert "Correction 1 is kept: rename Marlow to Charlie Marlow." in output
+    assert "1 replaced" in output
     shown = run("entity", "Charlie Marlow")
     assert "Charlie Marlow · person" in shown
     assert "corrected by ada, 20" in shown
@@ -272,13 +272,13 @@ def test_people_correct_at_the_command_line(books: Path, store: Store) -> None:
     assert "applied" in listed
     assert "merge them" in run("correct", "rename", "Brierly", "Charlie Marlow", code=1)
     assert "No entity is called 'Nobody'" in run("correct", "merge", "Nobody", "Brierly", code=1)
-    said = run("correct", "merge", "Charlie Marlow", "Brierly", "--later")
-    assert "It is followed when `fabula build entities`" in said
+    output = run("correct", "merge", "Charlie Marlow", "Brierly", "--later")
+    assert "It is followed when `fabula build entities`" in output
     assert "Brierly" in names(store)
     run("build", "entities")
     assert "Brierly" not in names(store)
-    said = run("undo-correction", "1", "--json")
-    undone = json.loads(said)
+    output = run("undo-correction", "1", "--json")
+    undone = json.loads(output)
     assert (undone["decision"]["undone_by"], undone["job"]) == ("ada", "")
     [decision] = [
         row

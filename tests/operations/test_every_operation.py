@@ -245,9 +245,9 @@ def test_what_an_operation_does_not_take_is_refused_everywhere(
         operation.run(collection, wrong, asker)
     reply = send(it.client(operation.role), operation, wrong)
     assert (reply.status_code, "limit" in reply.json()["detail"]) == (422, True)
-    told = call(it, operation, wrong)
+    result = call(it, operation, wrong)
     is_offered = operation.has_tool and not operation.is_for_trusted
-    assert ("has no argument" if is_offered else "Unknown tool") in told
+    assert ("has no argument" if is_offered else "Unknown tool") in result
     with httpx2.Client(base_url=it.url) as stranger:
         assert send(stranger, operation, values).status_code == 401
     elsewhere = it.client("admin", ["novels"])
@@ -278,13 +278,13 @@ def test_nothing_after_a_readers_place_is_told_anywhere(
         values.pop(narrow, None)
     whole = operation.to_json(operation.run(collection, values, asker))
     values["until"] = "STAVE ONE"
-    told = operation.to_json(operation.run(collection, values, asker))
-    assert told != whole
+    result = operation.to_json(operation.run(collection, values, asker))
+    assert result != whole
     # The words that were asked for may be repeated.
-    own = json.dumps(told).lower().replace(values.get("words", " "), " ")
+    own = json.dumps(result).lower().replace(values.get("words", " "), " ")
     assert not {"cratchit", "martha", "peter"} & {*re.findall(r"\w+", own)}
-    assert send(it.client(), operation, values).json() == told
-    assert call(it, operation, values) == told
+    assert send(it.client(), operation, values).json() == result
+    assert call(it, operation, values) == result
 
 
 @pytest.mark.parametrize("operation", FILES.values(), ids=[*FILES])

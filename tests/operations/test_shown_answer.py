@@ -66,11 +66,11 @@ def test_an_answer_is_the_same_json_on_every_interface(it: Served, address: Addr
     assert without_times(found["answer"]) == answer
     assert without_times(found["passages"]["context"]) == answer["context"]
     assert without_times(found["retrieval"]["path"]) == answer["path"]
-    told = without_times(called(it, "ask", PERSON, collection="default", **asked))
-    assert [each["number"] for each in told["context"]] == answer["cited"]
-    assert all(each in answer["context"] for each in told["context"])
+    result = without_times(called(it, "ask", PERSON, collection="default", **asked))
+    assert [each["number"] for each in result["context"]] == answer["cited"]
+    assert all(each in answer["context"] for each in result["context"])
     emptied = {name: "" if name == "brief" else [] for name in LEFT_OUT_FOR_ASSISTANTS}
-    assert told == answer | emptied | {"context": told["context"]}
+    assert result == answer | emptied | {"context": result["context"]}
 
 
 def test_a_saved_answer_is_shown_as_it_was(it: Served) -> None:

@@ -97,14 +97,14 @@ def test_all_that_a_program_is_given_is_public(of: type[Any]) -> None:
 
 def _classes(hint: Any, above: tuple[Any, ...] = ()) -> Iterator[type[Any]]:
     """Fabula's classes in a type and in the fields of those, also of one that holds its like."""
-    for one in get_args(hint):
-        yield from _classes(one, above)
+    for arg in get_args(hint):
+        yield from _classes(arg, above)
     if isinstance(hint, type) and hint.__module__.startswith("fabula.") and hint not in above:
         yield hint
         if is_dataclass(hint):
             known = {name: getattr(fabula, name) for name in dir(fabula)} | {"Store": Store}
-            for one in get_type_hints(hint, localns=known).values():
-                yield from _classes(one, (*above, hint))
+            for arg in get_type_hints(hint, localns=known).values():
+                yield from _classes(arg, (*above, hint))
 
 
 # Arguments

@@ -27,14 +27,14 @@ from fabula.server.fetch import install, is_installed
 
 
 class Repository:
-    """Serves jars by their path; `asked` counts requests for each, `cuts` is left to cut off.
+    """Serves jars by their path; `requests` counts requests for each, `cuts` is left to cut off.
 
     `before` is called with the name of each jar before it is sent.
     """
 
     def __init__(self) -> None:
         self.jars: dict[str, bytes] = {}
-        self.asked: Counter[str] = Counter()
+        self.requests: Counter[str] = Counter()
         self.cuts: Counter[str] = Counter()
         self.before: Callable[[str], None] = lambda _: None
         self.url = ""
@@ -71,7 +71,7 @@ class Repository:
                 if content is None:
                     self.send_error(404)
                     return
-                repository.asked[name] += 1
+                repository.requests[name] += 1
                 repository.before(name)
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(content)))
@@ -145,7 +145,7 @@ def test_what_is_there_is_not_fetched_again(repository: Repository, tmp_path: Pa
     artifacts = [repository.add("a"), repository.add("b")]
     fetch(artifacts, tmp_path)
     assert fetch(artifacts, tmp_path) == []
-    assert set(repository.asked.values()) == {1}
+    assert set(repository.requests.values()) == {1}
 
 
 def test_another_home_takes_the_jars_from_mavens_cache(
@@ -155,7 +155,7 @@ def test_another_home_takes_the_jars_from_mavens_cache(
     fetch(artifacts, tmp_path / "one")
     fetch(artifacts, tmp_path / "two")
     assert is_installed(artifacts, tmp_path / "two" / "lib")
-    assert repository.asked["a-1.0.jar"] == 1
+    assert repository.requests["a-1.0.jar"] == 1
 
 
 def test_a_connection_cut_once_is_tried_again(repository: Repository, tmp_path: Path) -> None:
@@ -183,10 +183,10 @@ def test_an_interrupted_download_goes_on_where_it_was(
         fetch([whole, broken], tmp_path)
     assert not is_installed([whole, broken], tmp_path / "lib")
     repository.cuts.clear()
-    repository.asked.clear()
+    repository.requests.clear()
     fetch([whole, broken], tmp_path)
     assert is_installed([whole, broken], tmp_path / "lib")
-    assert repository.asked == {broken.filename: 1}
+    assert repository.requests == {broken.filename: 1}
 
 
 def test_a_half_file_among_the_jars_is_fetched_again(
@@ -302,7 +302,7 @@ def test_a_disk_without_room_is_told_before_anything_is_fetched(
     artifact = replace(repository.add("a"), size=10**18)
     with pytest.raises(ServerError, match=r"disk of .* is full"):
         fetch([artifact], tmp_path)
-    assert not repository.asked
+    assert not repository.requests
 
 
 def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:

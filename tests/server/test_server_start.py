@@ -55,8 +55,8 @@ def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, 
     both = [
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env, umask=0) for _ in "12"
     ]
-    told = [program.communicate()[0] for program in both]
-    yield home, [Address(*json.loads(line)) for line in told]
+    outputs = [program.communicate()[0] for program in both]
+    yield home, [Address(*json.loads(line)) for line in outputs]
     server_of(home).destroy(programs=True)
 
 

@@ -48,14 +48,14 @@ def story(address: Address) -> Iterator[BookService]:
 @contextmanager
 def opened(chromium: Browser, story: BookService, **how: Any) -> Iterator[Page]:
     """A page of somebody who is signed in; it must log nothing but a redirect's own message."""
-    said: list[str] = []
+    texts: list[str] = []
     context = chromium.new_context(base_url=story.it.url, viewport={"width": 1200, "height": 800})
     try:
         page = context.new_page()
-        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("pageerror", lambda error: texts.append(str(error)))
         page.goto(f"/enter?token={story.it.state.sessions.link()}")
         yield page
-        assert said == []
+        assert texts == []
     finally:
         context.close()
 
@@ -176,12 +176,12 @@ def test_an_entity_is_known_as_far_as_the_bookmark(chromium: Browser, story: Boo
 
 
 def test_modes_are_compared_up_to_the_bookmark(chromium: Browser, story: BookService) -> None:
-    asked = f"/c/novels/compare?q={QUESTION}&modes=hybrid,naive"
+    path = f"/c/novels/compare?q={QUESTION}&modes=hybrid,naive"
     with opened(chromium, story) as page:
-        page.goto(f"{asked}&document={story.document}")
+        page.goto(f"{path}&document={story.document}")
         expect(page.locator("#result")).to_contain_text(LATER)
         set_bookmark(page, story)
-        page.goto(f"{asked}&document={story.document}")
+        page.goto(f"{path}&document={story.document}")
         expect(page.locator(".columns > section")).to_have_count(2)
         expect(page.locator("[aria-busy]")).to_have_count(0)
         expect(page.locator(".columns")).to_contain_text("Read so far: The Convict")
@@ -194,7 +194,7 @@ def test_modes_are_compared_up_to_the_bookmark(chromium: Browser, story: BookSer
         page.get_by_role("button", name="Compare").click()
         page.wait_for_url(re.compile("until=100%25"))
         expect(page.locator("#result")).to_contain_text(LATER)
-        page.goto(asked)
+        page.goto(path)
         expect(page.locator(".note", has_text="All books are asked to their ends")).to_be_visible()
 
 

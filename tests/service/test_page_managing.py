@@ -415,9 +415,9 @@ def test_a_question_is_embedded_by_the_collections_own_model_where_that_needs_no
             page.goto("/c/books/ask?q=What did Elias light?&mode=hybrid")
             expect(page.locator(".answered .badge").first).to_have_text("gpt-4.1-mini")
             expect(page.locator("#unready")).to_have_count(0)
-        asked = library.endpoint.bodies[begun:]
-        assert len(asked) == 1
-        assert "input" not in asked[0], "nothing was embedded at the endpoint"
+        bodies = library.endpoint.bodies[begun:]
+        assert len(bodies) == 1
+        assert "input" not in bodies[0], "nothing was embedded at the endpoint"
 
 
 def test_where_a_question_needs_a_model_that_is_not_here_the_page_says_what_to_do(

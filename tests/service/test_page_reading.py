@@ -106,7 +106,10 @@ def library(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Itera
             books.ingest_text(text, source=f"{number}.txt", **facts)
         books.build("entities")
         titles = dict(enumerate(told))
-        ids = {titles[int(one.source.split(".")[0])]: one.id for one in books.documents()}
+        ids = {
+            titles[int(document.source.split(".")[0])]: document.id
+            for document in books.documents()
+        }
         told_by: dict[str, Any] = {"model": "m", "base_url": endpoint.url, "api_key": "sk-test"}
         with (
             App(**there, **told_by) as answering,
@@ -185,10 +188,10 @@ def test_a_hostile_book_is_shown_as_it_is_and_does_nothing(
     chromium: Browser, library: Library
 ) -> None:
     book = library.read(HOSTILE)
-    asked = "/c/books/ask?q=What did the keeper say of <script>window.broken = 1</script>"
+    path = "/c/books/ask?q=What did the keeper say of <script>window.broken = 1</script>"
     with opened(chromium, library.offline) as context:
         page = context.new_page()
-        for url in ("/c/books", book, f"{book}/trees", f"{book}/entities", asked):
+        for url in ("/c/books", book, f"{book}/trees", f"{book}/entities", path):
             page.goto(url)
             settle(page)
             page.wait_for_timeout(50)
@@ -305,8 +308,8 @@ def test_a_models_answer_is_streamed_and_its_citations_lead_to_cards(
         cite.hover()
         assert "lit" in str(card.get_attribute("class"))
         cited = page.locator(".passages > ol > li .cite").all_inner_texts()
-        said = list(dict.fromkeys(page.locator(".answer > p a.cite").all_inner_texts()))
-        assert cited == said
+        texts = list(dict.fromkeys(page.locator(".answer > p a.cite").all_inner_texts()))
+        assert cited == texts
         assert "1 call," in page.locator(".after").inner_text()
         markdown = page.locator("#markdown").input_value()
         assert re.search(r"\[\^\d+\]: The Lighthouse · .*characters \d+-\d+", markdown)
@@ -378,7 +381,7 @@ def test_without_scripts_a_conversation_is_begun_by_going_on(
         expect(page.locator(".turn h2")).to_have_text([QUESTION, "Who is Elias?"])
         id = page.url.partition("conversation=")[2].partition("#")[0]
         kept = context.request.get(f"/api/v1/collections/books/conversations/{id}").json()
-        assert [one["asked"]["mode"] for one in kept["turns"]] == ["naive", "naive"]
+        assert [turn["asked"]["mode"] for turn in kept["turns"]] == ["naive", "naive"]
         # An address that would ask does not: what is kept is sent by a form.
         page.goto(f"/c/books/ask?conversation={id}&q=What is kept?&plain=1")
         assert page.get_by_label("Ask a follow-up question").input_value() == "What is kept?"
@@ -444,7 +447,7 @@ def test_what_a_tab_keeps_is_of_who_signed_in_and_gone_when_they_sign_out(
             page.goto(path)
             settle(page)
             assert library.endpoint.calls > calls, "it is asked for each of them"
-        [kept] = [one for one in json.loads(kept_by_tab(page)) if "answer" in one]
+        [kept] = [load for load in json.loads(kept_by_tab(page)) if "answer" in load]
         # By a link, which leads past the page to sign in.
         page.goto(f"/enter?token={it.state.sessions.link()}")
         page.goto("/c/books")
@@ -705,10 +708,10 @@ def test_what_happened_so_far_is_told_up_to_the_place_in_view(
         link.focus()
         link.press("Enter")
         page.wait_for_url("**/recap?at=*")
-        told = page.locator(".summary-text").all_inner_texts()
+        texts = page.locator(".summary-text").all_inner_texts()
         shown, winter = page.url.partition("at=")[2], library.ids["Winter"]
         recap = recaps.recap(books.as_read(winter, shown), winter, by="chapter")
-        assert len(told) == len(recap.rows) >= 1, at
+        assert len(texts) == len(recap.rows) >= 1, at
         assert faults(page) == []
         page.get_by_text("the text it is based on").first.click()
         expect(page.locator("mark.target").first).to_be_visible()
@@ -758,7 +761,7 @@ def test_a_book_may_call_its_language_anything() -> None:
 
 def test_citations_are_numbered_in_the_order_of_the_text() -> None:
     notes = make_notes(read_spans("500-600"), read_spans("10-20,590-700,800-900"), [])
-    assert [(one.number, one.span, one.is_target) for one in notes] == [
+    assert [(note.number, note.span, note.is_target) for note in notes] == [
         (1, (10, 20), False),
         (2, (500, 600), True),
         (3, (800, 900), False),

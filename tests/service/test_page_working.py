@@ -179,9 +179,9 @@ def test_what_came_in_is_told_with_its_cost_before_anything_is_done(
         page.goto("/c/books/add")
         send(page, ("one.txt", LIGHTHOUSE), ("broken.bin", "\0\1"), ("two.txt", WINTER))
         expect(page.locator("h1")).to_contain_text("2 documents for books")
-        told = page.get_by_role("region", name="Documents").inner_text()
-        assert "The Lighthouse" in told
-        assert "broken.bin" in told
+        text = page.get_by_role("region", name="Documents").inner_text()
+        assert "The Lighthouse" in text
+        assert "broken.bin" in text
         expect(page.locator(".fault")).to_have_count(1)
         assert "Nothing: no model is called" in page.locator(".total").inner_text()
 
@@ -382,8 +382,8 @@ def test_own_cypher_is_for_admins_and_only_reads(library: Library) -> None:
 
 def test_a_collection_that_one_may_not_see_can_not_be_queried(library: Library) -> None:
     client = library.served.client("read", ["others"])
-    asked = "/c/{}/queries?tool=cypher&query=library&run=true"
-    hidden, missing = (client.get(asked.format(one)) for one in ("books", "nowhere"))
+    path = "/c/{}/queries?tool=cypher&query=library&run=true"
+    hidden, missing = (client.get(path.format(name)) for name in ("books", "nowhere"))
     assert hidden.status_code == missing.status_code == 404
     assert client.get(f"/jobs/{library.job}").status_code == 200
     assert library.served.client("read", ["books"]).get(f"/jobs/{library.job}").status_code == 404
@@ -493,7 +493,7 @@ def test_a_restart_in_between_loses_nothing_and_the_page_comes_back(
 ) -> None:
     """The job goes on with whoever is there, and the page with the next service at its address."""
     away = "ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE"
-    text = "\n\n".join(f"Chapter {one}\n\n{LIGHTHOUSE}" for one in range(6))
+    text = "\n\n".join(f"Chapter {number}\n\n{LIGHTHOUSE}" for number in range(6))
     with (
         App(**settings) as app,
         App(**settings) as other,
@@ -504,7 +504,7 @@ def test_a_restart_in_between_loses_nothing_and_the_page_comes_back(
         with opened(chromium, it, expected=away) as context:
             page = context.new_page()
             page.goto("/c/restarted/add")
-            send(page, *((f"{one}.txt", f"{text}{one}") for one in range(8)))
+            send(page, *((f"{number}.txt", f"{text}{number}") for number in range(8)))
             page.get_by_role("button", name=re.compile("8 documents$")).click()
             page.wait_for_url("**/jobs/*")
             expect(page.locator("#state")).to_have_text("Running", timeout=OUTCOME)

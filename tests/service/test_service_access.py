@@ -351,12 +351,12 @@ def test_other_origins_are_let_in_where_they_are_named_and_never_with_a_cookie(
     ours = "https://reader.example"
     with app_at(address, tmp_path, origins=ours) as app, served(app) as it:
         request = {"Access-Control-Request-Method": "POST", "Origin": ours}
-        told = httpx2.options(f"{it.url}/api/v1/keys", headers=request)
-        assert told.headers["access-control-allow-origin"] == ours
-        assert "access-control-allow-credentials" not in told.headers
+        response = httpx2.options(f"{it.url}/api/v1/keys", headers=request)
+        assert response.headers["access-control-allow-origin"] == ours
+        assert "access-control-allow-credentials" not in response.headers
         request["Origin"] = "https://evil.example"
-        told = httpx2.options(f"{it.url}/api/v1/keys", headers=request)
-        assert "access-control-allow-origin" not in told.headers
+        response = httpx2.options(f"{it.url}/api/v1/keys", headers=request)
+        assert "access-control-allow-origin" not in response.headers
 
 
 def test_everything_says_what_a_browser_may_do_with_it(it: Served) -> None:
@@ -463,9 +463,9 @@ def test_who_guesses_keys_is_told_to_wait_and_nobody_else_is(
         assert replies == [401] * 20 + [429]
         assert it.client().get("/api/v1/usage").status_code == 200, "of the same address"
         with httpx2.Client(base_url=it.url, timeout=120) as stranger:
-            told = {"key": "fab_0123456789_wrong"}
-            assert stranger.post("/signin", data=told).status_code == 429
-            assert stranger.post("/api/v1/session", json=told).status_code == 429
+            form = {"key": "fab_0123456789_wrong"}
+            assert stranger.post("/signin", data=form).status_code == 429
+            assert stranger.post("/api/v1/session", json=form).status_code == 429
             assert stranger.get("/enter?token=wrong").status_code == 429
         assert signed_in(it, it.key("read")).get("/api/v1/usage").status_code == 200
 
@@ -528,7 +528,7 @@ def issuing(private: ed25519.Ed25519PrivateKey) -> Iterator[tuple[str, list[str]
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             asked.append(self.path)
-            told = {
+            pages = {
                 "/.well-known/openid-configuration": {"jwks_uri": f"{url}/keys"},
                 "/keys": {
                     "keys": [
@@ -539,7 +539,7 @@ def issuing(private: ed25519.Ed25519PrivateKey) -> Iterator[tuple[str, list[str]
             }[self.path]
             self.send_response(200)
             self.end_headers()
-            self.wfile.write(json.dumps(told).encode())
+            self.wfile.write(json.dumps(pages).encode())
 
         def log_message(self, *_: object) -> None:
             pass
@@ -690,9 +690,9 @@ def test_while_an_issuer_is_slow_keys_health_checks_and_other_tokens_are_answere
         # One client for all: each of its own takes a busy machine as long as an issuer may.
         strangers = stack.enter_context(httpx2.Client(headers=headers, timeout=60))
         ask = partial(strangers.get, f"{it.url}/api/v1/usage")
-        asked = [pool.submit(ask) for _ in range(30)]
+        futures = [pool.submit(ask) for _ in range(30)]
         beside = [client.get(path) for path in ("/livez", "/api/v1/usage")]
-        done = sorted((one.result() for one in asked), key=lambda answer: answer.elapsed)
+        done = sorted((prompt.result() for prompt in futures), key=lambda answer: answer.elapsed)
         statuses = [one.status_code for one in done]
         # One has waited as long as an issuer may take, and all others were told at once.
         assert statuses[:20] == [503] * 20

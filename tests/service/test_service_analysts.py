@@ -636,8 +636,8 @@ def place_attempts() -> list[Attempt]:
         for tool, values in asked:
             attempts.append((tool, {"document": "Carol", **values, "until": place}))
         for tool, values in by_query:
-            told = {**values, "parameters": {**values["parameters"], "until": place}}
-            attempts.append((tool, told))
+            fields = {**values, "parameters": {**values["parameters"], "until": place}}
+            attempts.append((tool, fields))
     return [(tool, {"collection": "mine", **values}) for tool, values in attempts]
 
 
@@ -659,12 +659,14 @@ def make_calls(it: Served, caller: Caller, attempts: Sequence[Attempt]) -> list[
     """Whether each call was refused, and all that it returned."""
 
     async def call_all(client: Client) -> list[tuple[bool, str]]:
-        told = []
+        found_later = []
         for tool, values in attempts:
             result = await client.call_tool(tool, values)
             shown = result.content[0].text if result.content else ""  # type: ignore[union-attr]
-            told.append((bool(result.is_error), shown + json.dumps(result.structured_content)))
-        return told
+            found_later.append(
+                (bool(result.is_error), shown + json.dumps(result.structured_content))
+            )
+        return found_later
 
     return in_memory(it, call_all, caller)
 
@@ -782,8 +784,8 @@ def test_five_hundred_attempts_fail(it: Served) -> None:
     """To write, to leave the collection, to pass a reader's place."""
     before = count_graph(it)
     writes = write_attempts()
-    told = make_calls(it, TRUSTED, writes)
-    done = [each for each, (is_refused, _) in zip(writes, told, strict=True) if not is_refused]
+    results = make_calls(it, TRUSTED, writes)
+    done = [each for each, (is_refused, _) in zip(writes, results, strict=True) if not is_refused]
     assert done == []
     assert count_graph(it) == before
 
@@ -794,15 +796,17 @@ def test_five_hundred_attempts_fail(it: Served) -> None:
     )
     leaving = leaving_attempts(light, row["id"])
     for caller in (READER, ADMIN_OF_ONE):
-        told = make_calls(it, caller, leaving)
-        shown = [each for each, (_, text) in zip(leaving, told, strict=True) if tells_light(text)]
+        results = make_calls(it, caller, leaving)
+        shown = [
+            each for each, (_, text) in zip(leaving, results, strict=True) if tells_light(text)
+        ]
         assert shown == []
 
     places = place_attempts()
-    told = make_calls(it, READER, places)
+    results = make_calls(it, READER, places)
     passed = [
         (values, name)
-        for (_, values), (_, text) in zip(places, told, strict=True)
+        for (_, values), (_, text) in zip(places, results, strict=True)
         for name in LATER
         if name in text.replace(str(values), "") and name not in json.dumps(values)
     ]

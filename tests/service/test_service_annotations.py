@@ -209,7 +209,7 @@ def test_a_long_import_tells_how_far_it_is_is_cancelled_and_done_again(it: Serve
 
 def test_formats_of_several_files_are_zips(it: Served, path: str) -> None:
     writer, reader = it.client("write"), it.client("read")
-    said = TEXT.index("Hang Kurtz was ill.")
+    start = TEXT.index("Hang Kurtz was ill.")
     quotation = {
         "type": "Annotation",
         "motivation": "identifying",
@@ -218,7 +218,7 @@ def test_formats_of_several_files_are_zips(it: Served, path: str) -> None:
             {"type": "TextualBody", "purpose": "identifying", "value": "marlow"},
             {"type": "TextualBody", "purpose": "tagging", "value": "Marlow"},
         ],
-        "target": {"selector": {"type": "TextPositionSelector", "start": said, "end": said + 19}},
+        "target": {"selector": {"type": "TextPositionSelector", "start": start, "end": start + 19}},
     }
     content = json.dumps(quotation).encode()
     finish(writer, begin(writer, path, content, layer="voices", build="false"))

@@ -35,9 +35,9 @@ def ids(client: httpx2.Client) -> dict[str, str]:
 
 def test_collections_are_listed_page_by_page(client: httpx2.Client) -> None:
     first = client.get(f"{BASE}/collections", params={"limit": 1}).json()
-    assert (first["total"], [one["name"] for one in first["rows"]]) == (2, ["diaries"])
+    assert (first["total"], [row["name"] for row in first["rows"]]) == (2, ["diaries"])
     last = client.get(f"{BASE}/collections", params={"limit": 1, "first": 1}).json()
-    assert [(one["name"], one["documents"]) for one in last["rows"]] == [("novels", 2)]
+    assert [(row["name"], row["documents"]) for row in last["rows"]] == [("novels", 2)]
     wrong = client.get(f"{BASE}/collections", params={"first": "nonsense"})
     assert wrong.status_code == 422
     assert wrong.headers["content-type"] == "application/problem+json"
@@ -48,13 +48,13 @@ def test_documents_are_listed_by_title_and_told_of_with_an_etag(client: httpx2.C
     first = client.get(f"{SHELF}/documents", params={"limit": 1}).json()
     assert (first["total"], first["rows"][0]["title"]) == (2, "The Lighthouse")
     last = client.get(f"{SHELF}/documents", params={"limit": 1, "first": 1}).json()
-    assert (last["total"], [one["title"] for one in last["rows"]]) == (2, ["Winter"])
+    assert (last["total"], [row["title"] for row in last["rows"]]) == (2, ["Winter"])
     named = client.get(f"{SHELF}/documents", params={"words": "nobody", "order": "length"}).json()
-    assert "Winter" in [one["title"] for one in named["rows"]]
-    one = client.get(f"{SHELF}/documents/{last['rows'][0]['id']}")
-    assert one.json()["author"] == "Nobody"
-    assert {each["kind"] for each in one.json()["layers"]} >= {"chunk"}
-    again = client.get(one.request.url, headers={"If-None-Match": one.headers["etag"]})
+    assert "Winter" in [row["title"] for row in named["rows"]]
+    response = client.get(f"{SHELF}/documents/{last['rows'][0]['id']}")
+    assert response.json()["author"] == "Nobody"
+    assert {each["kind"] for each in response.json()["layers"]} >= {"chunk"}
+    again = client.get(response.request.url, headers={"If-None-Match": response.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
 
 
@@ -63,11 +63,11 @@ def test_the_whole_text_comes_back_as_it_was_taken_in(client: httpx2.Client) -> 
     body = client.get(path).json()
     assert body["text"] == WINTER
     assert body["length"] == len(WINTER)
-    assert [one["title"] for one in body["sections"]] == [
+    assert [section["title"] for section in body["sections"]] == [
         f"CHAPTER {number}" for number in ("I", "II", "III", "IV", "V")
     ]
-    ends = [0, *(one["end"] for one in body["chunks"])]
-    assert [one["start"] for one in body["chunks"]] == ends[:-1]
+    ends = [0, *(chunk["end"] for chunk in body["chunks"])]
+    assert [chunk["start"] for chunk in body["chunks"]] == ends[:-1]
     assert ends[-1] == len(WINTER)
     part = client.get(path, params={"start": 100, "end": 250}).json()
     assert part["text"] == WINTER[100:250]
@@ -114,7 +114,7 @@ def test_a_document_is_removed(it: Served, client: httpx2.Client) -> None:
 def test_passages_are_found_and_how(client: httpx2.Client) -> None:
     request = {"question": "Where did Anna walk?", "k": 3, "mode": "hybrid", "kinds": ["chunk"]}
     found = client.post(f"{SHELF}/search", json=request).json()
-    assert [one["kind"] for one in found["rows"]] == ["chunk"] * 3
+    assert [row["kind"] for row in found["rows"]] == ["chunk"] * 3
     assert found["path"][0]["step"] == "retrieve"
     assert (found["usage"], found["money"]) == ({}, 0.0)
 
@@ -205,8 +205,8 @@ def test_eight_at_once_are_answered_each_as_it_is_alone(client: httpx2.Client) -
         answers.append(response.json()["answer"])
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert answers == [alone] * 8

@@ -159,7 +159,11 @@ def attacks(client: httpx2.Client, document: str) -> Iterator[Attack]:
         if method == "DELETE":
             # With nothing wrong in its path it would do what it is for.
             continue
-        asked = [one["name"] for one in told.get("parameters", ()) if one["in"] == "query"]
+        asked = [
+            parameter["name"]
+            for parameter in told.get("parameters", ())
+            if parameter["in"] == "query"
+        ]
         yield from in_queries(method, place(path, well), asked, sent)
         if form:
             yield from in_forms(method, place(path, well), filled)
@@ -365,8 +369,8 @@ def test_a_clients_name_of_a_document_is_no_path_on_the_servers_disk(
     assert paths.document(str(link)).source == str(book)
     for name in (str(link), "./story.txt"):
         request = {"question": "who", "document": name}
-        told = it.client().post(f"{BASE}/collections/paths/search", json=request)
-        assert told.status_code == 404, "what leads to a file is not looked at"
+        response = it.client().post(f"{BASE}/collections/paths/search", json=request)
+        assert response.status_code == 404, "what leads to a file is not looked at"
     for name in ("a\0b", "a\ud800b"):
         with pytest.raises((NotFound, BadValue)):
             paths.document(name)
@@ -432,7 +436,7 @@ def test_a_page_of_a_book_takes_as_many_statements_for_many_citations_as_for_two
     def count_sent(stretches: int) -> int:
         sent.clear()
         step = length // (stretches + 1)
-        also = ",".join(f"{step * one + 20}-{step * one + 25}" for one in range(stretches))
+        also = ",".join(f"{step * number + 20}-{step * number + 25}" for number in range(stretches))
         page = client.get(f"/c/novels/d/{document}", params={"chars": "10-15", "also": also})
         assert page.status_code == 200
         return len(sent)
@@ -440,7 +444,7 @@ def test_a_page_of_a_book_takes_as_many_statements_for_many_citations_as_for_two
     count_sent(1)
     assert 0 < count_sent(2) == count_sent(40) < 12
     book = f"/c/novels/d/{document}"
-    many = ",".join(f"{4 * one}-{4 * one + 1}" for one in range(101))
+    many = ",".join(f"{4 * number}-{4 * number + 1}" for number in range(101))
     assert client.get(book, params={"chars": "10-15", "also": many}).status_code == 404
     assert client.get(book, params={"chars": "1-2," * 2000}).status_code == 422
     shelf = app.collection("novels")

@@ -73,9 +73,9 @@ def test_what_a_client_sends_is_answered(it: Served, endpoint: Endpoint, file: P
             timeout=120,
         )
         assert response.status_code in (200, 202), response.text
-        asked = [body for body in endpoint.bodies[before:] if "messages" in body]
+        bodies = [body for body in endpoint.bodies[before:] if "messages" in body]
         {"question": _check_answer, "task": _check_task, "mcp": _check_mcp}[recorded["kind"]](
-            request["body"], response, asked
+            request["body"], response, bodies
         )
 
 
@@ -111,16 +111,16 @@ def test_a_page_of_an_origin_may_send_what_its_packages_send(it: Served, client:
     [file] = [file for file in CLIENTS if file.stem == client]
     for request in json.loads(file.read_text("utf-8"))["requests"]:
         names = sorted({"authorization", *request["headers"]})
-        asked = {
+        headers = {
             "origin": ORIGIN,
             "access-control-request-method": request["method"],
             "access-control-request-headers": ",".join(names),
         }
-        allowed = httpx2.options(f"{it.url}{request['path']}", headers=asked, timeout=120)
+        allowed = httpx2.options(f"{it.url}{request['path']}", headers=headers, timeout=120)
         assert allowed.status_code == 200, allowed.text
         assert allowed.headers["access-control-allow-origin"] == ORIGIN
         assert allowed.headers["access-control-allow-headers"] == ",".join(names)
-        strange = asked | {"origin": "https://evil.example"}
+        strange = headers | {"origin": "https://evil.example"}
         refused = httpx2.options(f"{it.url}{request['path']}", headers=strange, timeout=120)
         assert "access-control-allow-origin" not in refused.headers
     exposed = httpx2.get(f"{it.url}/livez", headers={"origin": ORIGIN}, timeout=120).headers

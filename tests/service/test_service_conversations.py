@@ -37,8 +37,8 @@ PATIENCE = 120.0
 def made(address: Address) -> Iterator[tuple[Served, Endpoint]]:
     empty(address)
     with Endpoint() as endpoint:
-        asked = server_of(address) | {"base_url": endpoint.url, "api_key": "sk-test"}
-        with App(**asked, chunk_tokens=40, levels=0, details=0, attempts=1) as app:
+        settings = server_of(address) | {"base_url": endpoint.url, "api_key": "sk-test"}
+        with App(**settings, chunk_tokens=40, levels=0, details=0, attempts=1) as app:
             for name in ("novels", "diaries"):
                 app.collection(name).ingest_text(WINTER, source=f"{name}.txt", title=name)
             with served(app) as it:
@@ -91,9 +91,9 @@ def test_a_question_leans_on_those_before_it_and_all_is_kept(
 ) -> None:
     id = begin(client)
     first = ask(client, id, "Where did Anna walk?", body={"note": "mine", "mode": "naive"}).json()
-    asked = len(endpoint.bodies)
+    calls_before = len(endpoint.bodies)
     second = events(ask(client, id, "And what did she do?", headers=STREAMED))
-    assert any("Word this question" in str(body) for body in endpoint.bodies[asked:])
+    assert any("Word this question" in str(body) for body in endpoint.bodies[calls_before:])
     assert second[0][1]["sought"] != "And what did she do?"
     kept = turns(client, id)
     assert [one["question"] for one in kept] == ["Where did Anna walk?", "And what did she do?"]
@@ -171,7 +171,7 @@ def test_conversations_are_listed_page_by_page_the_last_first(
     after = ""
     while len(found) < 3:
         page = client.get(f"{SHELF}/conversations", params={"limit": 2, "after": after}).json()
-        found += [one["id"] for one in page["rows"]]
+        found += [row["id"] for row in page["rows"]]
         after = page["next"] or ""
     assert found[:3] == ids[::-1]
     assert client.get("/api/v1/collections/diaries/conversations").json()["rows"] == []
@@ -325,13 +325,15 @@ def test_a_turn_is_asked_again_with_what_came_before_it_alone(
     id = begin(client)
     ask(client, id, "Where did Anna walk?")
     leave_after_the_first_token(client, endpoint, id, "And what did she do?", "second")
-    asked = len(endpoint.bodies)
+    calls_before = len(endpoint.bodies)
     headers = {"Idempotency-Key": "second"}
     assert ask_until_answered(client, id, "And what did she do?", headers=headers).is_success
-    said = [str(body["messages"]) for body in endpoint.bodies[asked:] if "messages" in body]
-    assert said
-    assert all(one.count("And what did she do?") <= 1 for one in said)
-    assert [one["number"] for one in turns(client, id)] == [1, 2]
+    bodies = [
+        str(body["messages"]) for body in endpoint.bodies[calls_before:] if "messages" in body
+    ]
+    assert bodies
+    assert all(one.count("And what did she do?") <= 1 for one in bodies)
+    assert [turn["number"] for turn in turns(client, id)] == [1, 2]
 
 
 def test_a_retry_that_fails_keeps_what_was_said_before(
@@ -361,15 +363,15 @@ def test_of_two_retries_at_once_one_asks_again(client: httpx2.Client, endpoint: 
     while not turns(client, id)[0]["left"]:
         assert time.monotonic() < until
         time.sleep(0.2)
-    asked = len(endpoint.bodies)
+    calls_before = len(endpoint.bodies)
     headers = {"Idempotency-Key": "both"}
     with ThreadPoolExecutor() as pool:
         answers = [
             pool.submit(ask_until_answered, client, id, "Where did Anna walk?", headers=headers)
             for _ in range(4)
         ]
-    assert len({one.result().json()["answer"] for one in answers}) == 1
-    written = [body for body in endpoint.bodies[asked:] if body.get("stream")]
+    assert len({answer.result().json()["answer"] for answer in answers}) == 1
+    written = [body for body in endpoint.bodies[calls_before:] if body.get("stream")]
     assert len(written) == 1
     assert len(turns(client, id)) == 1
 
@@ -472,10 +474,10 @@ def test_the_same_at_the_same_time_is_one_turn(client: httpx2.Client, endpoint: 
         statuses.append(ask(client, id, "Where did Anna walk?", headers=headers).status_code)
 
     threads = [threading.Thread(target=send) for _ in range(6)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert sorted(statuses)[0] == 200
     assert set(statuses) <= {200, 409}
     assert len(turns(client, id)) == 1
@@ -565,7 +567,7 @@ def test_a_pictures_question_is_spent_and_held_to_a_quota_as_any_other(
 def test_who_leaves_a_page_that_is_being_answered_ends_the_models_call(
     client: httpx2.Client, endpoint: Endpoint
 ) -> None:
-    asked = len(endpoint.bodies)
+    calls_before = len(endpoint.bodies)
     endpoint.raw = begin_to_answer
     head = (
         "GET /c/novels/ask?q=Where+did+Anna+go%3F&plain=true HTTP/1.1\r\n"
@@ -574,7 +576,7 @@ def test_who_leaves_a_page_that_is_being_answered_ends_the_models_call(
     )
 
     def is_answering() -> bool:
-        streams = any(body.get("stream") for body in endpoint.bodies[asked:])
+        streams = any(body.get("stream") for body in endpoint.bodies[calls_before:])
         return streams and endpoint.in_flight > 0
 
     late = time.monotonic() + PATIENCE

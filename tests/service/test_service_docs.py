@@ -87,7 +87,7 @@ def test_every_route_is_told_of(it: Served) -> None:
     # Told of in docs/jobs.md.
     jobs = ("build", "renew", "reembed")
     for path, methods in it.client().get("/openapi.json").json()["paths"].items():
-        for one in methods.values():
-            if mine.issuperset(one["tags"]) and not path.endswith(jobs):
+        for method in methods.values():
+            if mine.issuperset(method["tags"]) and not path.endswith(jobs):
                 words = [part for part in path.split("/") if part and "{" not in part]
                 assert words[-1] in page, path

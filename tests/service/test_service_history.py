@@ -39,8 +39,8 @@ ASKED: dict[str, Any] = {"document": "The Convict", "mode": "naive", "k": 20, "o
 def made(address: Address) -> Iterator[tuple[Served, Endpoint]]:
     empty(address)
     with Endpoint() as endpoint:
-        asked = server_of(address) | {"base_url": endpoint.url, "api_key": "sk-test"}
-        with App(**asked, chunk_tokens=40, levels=0, details=0, attempts=1) as app:
+        settings = server_of(address) | {"base_url": endpoint.url, "api_key": "sk-test"}
+        with App(**settings, chunk_tokens=40, levels=0, details=0, attempts=1) as app:
             novels = app.collection("novels")
             novels.ingest_text(CONVICT, source="convict.txt", title="The Convict")
             novels.ingest_text(WINTER, source="winter.txt", title="Winter")
@@ -197,9 +197,9 @@ def test_a_chat_completion_says_its_place_and_reads_it_in_the_history(
         return prompts_sent
 
     whole = complete(SECRET)
-    told = whole["choices"][0]["message"]["content"]
-    assert "Read so far" not in told
-    told = f"Provis was. {told}"
+    content = whole["choices"][0]["message"]["content"]
+    assert "Read so far" not in content
+    content = f"Provis was. {content}"
     assert whole["fabula"]["place"] is None
     early = complete("Who met the stranger?", until="PART ONE CHAPTER I")
     said = early["choices"][0]["message"]["content"]
@@ -209,13 +209,13 @@ def test_a_chat_completion_says_its_place_and_reads_it_in_the_history(
     link = line.rpartition("(")[2].removesuffix(")").removeprefix(str(client.base_url).rstrip("/"))
     assert client.get(link).status_code == 200
     prompts.clear()
-    complete(SECRET, told, "Who met the stranger?", said, LATER, until="Part One")
+    complete(SECRET, content, "Who met the stranger?", said, LATER, until="Part One")
     assert "Provis" not in str(prompts)
     assert SECRET not in str(prompts)
     assert "Who met the stranger?" in str(prompts)
     assert "Read so far" not in str(prompts)
     prompts.clear()
-    complete(SECRET, told, LATER)
+    complete(SECRET, content, LATER)
     assert SECRET in str(prompts)
 
 
@@ -239,9 +239,12 @@ def test_a_series_is_said_and_read_again_by_its_volumes(
     first = complete("The Stones, Book Two")
     ids = [series.document(f"The Stones, Book {number}").id for number in ("One", "Two")]
     assert first["fabula"]["place"]["volumes"] == ids
-    said = first["choices"][0]["message"]["content"]
-    assert said.splitlines()[-1].startswith("- Read so far: The Stones, Book One, The Stones")
-    history = ({"role": "user", "content": "Who was it?"}, {"role": "assistant", "content": said})
+    content = first["choices"][0]["message"]["content"]
+    assert content.splitlines()[-1].startswith("- Read so far: The Stones, Book One, The Stones")
+    history = (
+        {"role": "user", "content": "Who was it?"},
+        {"role": "assistant", "content": content},
+    )
     prompts.clear()
     complete("The Stones, Book Ten", *history)
     assert "Who was it?" in str(prompts)

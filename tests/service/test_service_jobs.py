@@ -51,7 +51,7 @@ def test_files_come_in_and_each_is_told_of(service: Served) -> None:
     job = until(client, id)
     assert (job["state"], job["counts"], job["problem"]) == ("succeeded", {"succeeded": 2}, "")
     named = {"uploads/winter.txt": "Winter", "uploads/sea/lighthouse.txt": "The Lighthouse"}
-    assert {one["source"]: one["title"] for one in job["items"]} == named
+    assert {item["source"]: item["title"] for item in job["items"]} == named
     assert books(client, "books") == named
     # The same again is left as it is, and another of that name takes its place.
     again = until(client, begin(client, "books", {"winter.txt": WINTER}))
@@ -153,10 +153,14 @@ def test_what_it_would_cost_is_told_before_and_nothing_is_sent_twice(service: Se
     client, other = service.client("write"), service.client("write")
     form = [("files", ("winter.txt", WINTER.encode()))]
     body = client.post(f"{BASE}/collections/planned/documents?dry_run=true", files=form).json()
-    assert [one["status"] for one in body["items"]] == ["added"]
+    assert [item["status"] for item in body["items"]] == ["added"]
     assert (body["calls"], body["money"]) == (0, 0.0)
     assert books(client, "planned") == {}
-    named = {"uploads": [{"sha256": one["sha256"], "name": one["name"]} for one in body["uploads"]]}
+    named = {
+        "uploads": [
+            {"sha256": upload["sha256"], "name": upload["name"]} for upload in body["uploads"]
+        ]
+    }
     # They are whose they are, though their digest is known.
     assert other.post(f"{BASE}/collections/planned/documents", json=named).status_code == 404
     begun = client.post(f"{BASE}/collections/planned/documents", json=named)

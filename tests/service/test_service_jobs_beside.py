@@ -127,19 +127,19 @@ def test_a_spent_budget_pauses_and_resuming_goes_on(address: Address, folder: Pa
             payer = list_keys(it.asker).rows[-1]
             set_money = "MATCH (key:ServiceKey {id: $id}) SET key.money_a_day = $money"
             cypher(app.connect(), set_money, id=payer.id, money=0.000001)
-            asked = endpoint.calls
+            calls_before = endpoint.calls
             assert other.post(f"{BASE}/jobs/{id}/resume").status_code == 202
             paused = until(client, id)
             assert (paused["state"], paused["created_by"]) == ("paused", payer.id)
             assert "that it may spend a day" in paused["problem"]
-            assert endpoint.calls == asked
-            paid = {one.what: one.tokens for one in it.state.ledger.usage("key")}
+            assert endpoint.calls == calls_before
+            paid = {row.what: row.tokens for row in it.state.ledger.usage("key")}
             assert paid.get(payer.id, 0) == 0
             assert paid.get(key.id, 0) <= 1500
             cypher(app.connect(), set_money, id=payer.id, money=100.0)
             assert other.post(f"{BASE}/jobs/{id}/resume").status_code == 202
             assert until(client, id)["state"] == "succeeded"
-            paid = {one.what: one.tokens for one in it.state.ledger.usage("key")}
+            paid = {row.what: row.tokens for row in it.state.ledger.usage("key")}
             assert paid[payer.id] > 0
             assert paid.get(key.id, 0) <= 1500
 
@@ -152,9 +152,9 @@ def test_two_services_over_one_graph_do_each_job_once(address: Address, folder: 
     }
     files = {f"{number}.txt": f"{WINTER}\n\n{number}" for number in range(3)}
     with (
-        App(home=folder, **server_of(address), **offline) as one,
+        App(home=folder, **server_of(address), **offline) as app,
         App(home=folder, **server_of(address), **offline) as other,
-        served(one) as left,
+        served(app) as left,
         served(other) as right,
     ):
         clients = [left.client("write"), right.client("write")]
@@ -174,6 +174,6 @@ def test_two_services_over_one_graph_do_each_job_once(address: Address, folder: 
             job = until(clients[0], id)
             assert (job["state"], job["counts"]) == ("succeeded", {"succeeded": 1}), job
             [row] = cypher(
-                one.connect(), "MATCH (job:ServiceJob {id: $id}) RETURN job.attempts AS n", id=id
+                app.connect(), "MATCH (job:ServiceJob {id: $id}) RETURN job.attempts AS n", id=id
             )
             assert row["n"] == 0

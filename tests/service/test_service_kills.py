@@ -120,7 +120,7 @@ def survive(killed: Killed, store: Store, endpoint: Endpoint, seed: int, kills: 
         ended = [until(client, id, seconds=240) for id in jobs]
         rows = client.get(f"{BASE}/usage").json()["rows"]
     assert [one["state"] for one in ended] == ["succeeded"] * len(jobs), f"seed {seed}: {ended}"
-    sources = {one.source for one in store.documents("killed")}
+    sources = {document.source for document in store.documents("killed")}
     assert sources == {one["items"][0]["source"] for one in ended}, f"seed {seed}"
     assert check(store, graphs().values()).violations == (), f"seed {seed}"
     assert endpoint.notes is not None

@@ -60,7 +60,7 @@ def test_tools_say_whether_they_change_anything(it: Served) -> None:
     async def tools(client: Client) -> Any:
         return (await client.list_tools()).tools
 
-    found = {one.name: one for one in in_memory(it, tools)}
+    found = {tool.name: tool for tool in in_memory(it, tools)}
     assert found.keys() == TOOLS
     writing = {name for name, one in found.items() if not one.annotations.read_only_hint}
     changing = {each.function.__name__ for each in find_operations() if each.changes}
@@ -216,8 +216,8 @@ def test_documents_are_resources(it: Served, book: str) -> None:
 def test_prompts_name_the_tools_to_use(it: Served) -> None:
     async def prompts(client: Client) -> Any:
         names = {one.name for one in (await client.list_prompts()).prompts}
-        told = await client.get_prompt("trace_character", {"name": "Anna"})
-        return names, told.messages[0].content.text  # type: ignore[union-attr]
+        prompt = await client.get_prompt("trace_character", {"name": "Anna"})
+        return names, prompt.messages[0].content.text  # type: ignore[union-attr]
 
     names, told = in_memory(it, prompts)
     assert names == {"discuss_theme", "compare", "trace_character"}
@@ -296,8 +296,8 @@ def test_as_a_program_it_does_its_own_jobs_and_leaves_those_of_others(
             with anyio.fail_after(240):
                 while job["state"] in ("queued", "running"):
                     await anyio.sleep(0.2)
-                    told = await client.call_tool("show_job", {"job": job["id"]})
-                    job = told.structured_content or {}
+                    result = await client.call_tool("show_job", {"job": job["id"]})
+                    job = result.structured_content or {}
             return str(job["state"])
 
     assert anyio.run(add) == "succeeded"

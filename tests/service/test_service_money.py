@@ -41,7 +41,7 @@ def it(address: Address, store: Store, tmp_path: Path, endpoint: Endpoint) -> It
 def spent(it: Served) -> tuple[int, int]:
     """Calls and tokens of all keys, as the ledger has them."""
     rows = it.state.ledger.usage("day")
-    return sum(one.calls for one in rows), sum(one.tokens for one in rows)
+    return sum(row.calls for row in rows), sum(row.tokens for row in rows)
 
 
 def refuse_difference(it: Served, endpoint: Endpoint, when: str) -> None:
@@ -89,12 +89,12 @@ def test_the_cost_of_an_answer_is_told_and_nothing_is_paid(it: Served, endpoint:
 def test_the_ledger_has_what_the_endpoint_answered(it: Served, endpoint: Endpoint) -> None:
     endpoint.delay = 0.02
     begin_many(it, endpoint, 20)
-    asked = it.client("read").post(
+    response = it.client("read").post(
         f"{BASE}/collections/money/ask", json={"question": "Who went to the mill?", "rerank": True}
     )
-    assert asked.status_code == 200, asked.text
+    assert response.status_code == 200, response.text
     refuse_difference(it, endpoint, "after a question")
-    [mine] = [one for one in it.state.ledger.usage("collection") if one.what == "money"]
+    [mine] = [row for row in it.state.ledger.usage("collection") if row.what == "money"]
     assert mine.money > 0
 
 

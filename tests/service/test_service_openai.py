@@ -57,7 +57,7 @@ def client(it: Served) -> Iterator[openai.OpenAI]:
 
 
 def test_collections_that_a_key_may_see_are_models(client: openai.OpenAI) -> None:
-    assert [one.id for one in client.models.list()] == ["fabula/old tales"]
+    assert [model.id for model in client.models.list()] == ["fabula/old tales"]
     with pytest.raises(openai.NotFoundError, match="There is no collection 'other'"):
         client.models.retrieve("fabula/other")
     with pytest.raises(openai.NotFoundError, match="There is no mode 'hybird'"):
@@ -75,25 +75,25 @@ def test_collections_that_a_key_may_see_are_models(client: openai.OpenAI) -> Non
 def test_an_answer_lists_what_it_cites_and_annotates_where(
     client: openai.OpenAI, it: Served, model: str
 ) -> None:
-    told = client.chat.completions.create(
+    completion = client.chat.completions.create(
         model=model,
         messages=[{"role": "user", "content": [{"type": "text", "text": QUESTION}]}],
         extra_body={"fabula": True},
     )
-    message = told.choices[0].message
+    message = completion.choices[0].message
     assert message.content
     assert message.annotations
-    for one in message.annotations:
-        cited = one.url_citation
+    for annotation in message.annotations:
+        cited = annotation.url_citation
         mark = message.content[cited.start_index : cited.end_index]
         number = int(re.findall(r"\d+", mark)[0])
         assert f"- [{number}] [Winter tale" in message.content
         assert cited.url in message.content
         assert cited.url.startswith(f"{it.url}/c/old%20tales/d/")
         assert re.search(r"\?chars=\d+-\d+$", cited.url)
-    assert told.usage
-    assert told.usage.total_tokens > 0
-    context = told.fabula["context"]  # type: ignore[attr-defined]
+    assert completion.usage
+    assert completion.usage.total_tokens > 0
+    context = completion.fabula["context"]  # type: ignore[attr-defined]
     assert {one["title"] for one in context} == {"Winter [tale]"}
 
 
@@ -140,10 +140,10 @@ def test_what_a_client_wants_for_itself_goes_to_the_chat_model_alone(
     client: openai.OpenAI, endpoint: Endpoint
 ) -> None:
     before = endpoint.calls
-    told = client.chat.completions.create(
+    completion = client.chat.completions.create(
         model="fabula/old tales", messages=[{"role": "user", "content": TASK}]
     )
-    assert told.choices[0].message.content
+    assert completion.choices[0].message.content
     [body] = endpoint.bodies[before:]
     assert body["messages"][-1]["content"] == TASK, "nothing was looked up"
 

@@ -53,7 +53,7 @@ class Provider:
         by_userinfo: Claims that are told at the userinfo endpoint alone.
         answer: Parameters of the redirect in place of the right ones; None leaves one out.
         denies: Whether the person refuses.
-        asked: The parameters of the authorization requests.
+        requests: The parameters of the authorization requests.
         exchanged: The forms of the token requests.
     """
 
@@ -65,7 +65,7 @@ class Provider:
     by_userinfo: dict[str, Any] = field(default_factory=dict)
     answer: dict[str, str | None] = field(default_factory=dict)
     denies: bool = False
-    asked: list[dict[str, str]] = field(default_factory=list)
+    requests: list[dict[str, str]] = field(default_factory=list)
     exchanged: list[dict[str, str]] = field(default_factory=list)
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -99,7 +99,7 @@ class Provider:
 
     def authorize(self, query: dict[str, str]) -> str:
         """Return the address that the person's browser is led to."""
-        self.asked.append(query)
+        self.requests.append(query)
         assert query["response_type"] == "code"
         assert query["client_id"] == self.client
         assert query["code_challenge_method"] == "S256"
@@ -288,11 +288,11 @@ def test_who_signs_in_at_the_provider_goes_on_to_where_they_were_going(
 def test_the_request_has_pkce_a_state_and_a_nonce_and_none_is_used_twice(
     person: httpx2.Client, provider: Provider
 ) -> None:
-    provider.asked.clear()
+    provider.requests.clear()
     provider.exchanged.clear()
     for _ in range(2):
         assert go_through(person).status_code == 303
-    first, second = provider.asked
+    first, second = provider.requests
     for name in ("state", "nonce", "code_challenge"):
         assert first[name] != second[name]
         assert len(first[name]) >= 43

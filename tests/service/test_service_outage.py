@@ -59,15 +59,15 @@ class Serving:
 def serving(folder: Path, key: str, **environment: str) -> Iterator[Serving]:
     """A service in a process of its own."""
     own = {name: value for name, value in os.environ.items() if "FABULA" not in name}
-    said = folder / f"said {time.monotonic()}"
+    path = folder / f"said {time.monotonic()}"
     given = own | {"FABULA_MODEL": "offline", "FABULA_DUMPS": "false"} | environment
-    process = Forked(said, "serve", "--port", "0", environment=given)
+    process = Forked(path, "serve", "--port", "0", environment=given)
     try:
         wait_for(
-            lambda: process.poll() is not None or "/enter" in process.said, PATIENCE, "it serves"
+            lambda: process.poll() is not None or "/enter" in process.output, PATIENCE, "it serves"
         )
-        found = re.search(r"(http://[\d.]+:\d+)/enter\?token=(\S+)", process.said)
-        assert found, process.said
+        found = re.search(r"(http://[\d.]+:\d+)/enter\?token=(\S+)", process.output)
+        assert found, process.output
         headers = {"Authorization": f"Bearer {key}"}
         with httpx2.Client(base_url=found[1], headers=headers, timeout=120) as client:
             yield Serving(process, client)
@@ -132,7 +132,7 @@ def test_a_neo4j_that_is_not_ours_is_not_started_and_clients_are_told_at_once(
         assert it.status(COLLECTIONS) == 200
         kill(server)
         wait_for(lambda: it.status("/readyz") == 503, SOON, "/readyz says no")
-        wait_for(lambda: "can't be reached at 127.0.0.1" in it.process.said, SOON, "it is logged")
+        wait_for(lambda: "can't be reached at 127.0.0.1" in it.process.output, SOON, "it is logged")
         began = time.monotonic()
         refused = it.client.get(COLLECTIONS)
         assert (refused.status_code, refused.json()["detail"]) == (503, "Neo4j can't be reached.")
@@ -141,7 +141,7 @@ def test_a_neo4j_that_is_not_ours_is_not_started_and_clients_are_told_at_once(
         assert server.state() == "ended", "nobody has started it"
         server.start()
         wait_for(lambda: it.status(COLLECTIONS) == 200, PATIENCE, "it answers again")
-        assert "Neo4j is back after" in it.process.said
+        assert "Neo4j is back after" in it.process.output
 
 
 @pytest.mark.kill
@@ -153,11 +153,11 @@ def test_a_private_neo4j_that_is_killed_is_started_again_and_nothing_is_lost(
     begun = client.post(f"{COLLECTIONS}/books/documents", files=sent)
     assert begun.status_code == 202
     kill(server)
-    told = wait_for(lambda: private.status("/readyz") == 503, SOON, "/readyz says no")
+    response = wait_for(lambda: private.status("/readyz") == 503, SOON, "/readyz says no")
     began = time.monotonic()
     refused = client.get(COLLECTIONS)
     assert refused.status_code == 503
-    assert time.monotonic() - began < SOON, f"/readyz after {told} s"
+    assert time.monotonic() - began < SOON, f"/readyz after {response} s"
     assert 0 < int(refused.headers["retry-after"]) <= 60
     # On a busy machine a request may meet the lost connection before the supervisor does.
     wait_for(
@@ -181,17 +181,17 @@ def test_a_private_neo4j_that_is_killed_is_started_again_and_nothing_is_lost(
     )
     documents = client.get(f"{COLLECTIONS}/books/documents").json()["rows"]
     assert len(documents) == 2
-    said = private.process.said
-    assert said.count("has ended unexpectedly; it is being started again") == 1
-    assert len(re.findall(r"Neo4j is back after \d+ s\.", said)) == 1
-    assert "Run the command again" not in said
-    assert "Traceback" not in said, said
+    output = private.process.output
+    assert output.count("has ended unexpectedly; it is being started again") == 1
+    assert len(re.findall(r"Neo4j is back after \d+ s\.", output)) == 1
+    assert "Run the command again" not in output
+    assert "Traceback" not in output, output
 
 
 def test_a_private_neo4j_whose_database_stopped_at_an_error_is_started_anew(
     private: Serving, server: PrivateServer
 ) -> None:
-    before = private.process.said.count("Neo4j is back after")
+    before = private.process.output.count("Neo4j is back after")
     # A term that Lucene refuses, written past the store, which would not take it.
     panics = (
         f"CYPHER 25 CREATE (n:Passage{DIMENSIONS} {{collection: 'x', document: 'd', kind: 'chunk', "
@@ -203,13 +203,13 @@ def test_a_private_neo4j_whose_database_stopped_at_an_error_is_started_anew(
         with pytest.raises(StoreError, match="apply the transaction"):
             store.run(panics, long="a" * 40_000, vector=[1.0] + [0.0] * (DIMENSIONS - 1))
     wait_for(
-        lambda: private.process.said.count("Neo4j is back after") > before,
+        lambda: private.process.output.count("Neo4j is back after") > before,
         PATIENCE,
         "the database is started anew",
     )
     # A Neo4j that has just started plans each statement anew: that takes a busy machine a while.
     wait_for(lambda: private.status(COLLECTIONS) == 200, PATIENCE, "it answers again")
-    assert "Neo4j's database stopped at an error; Neo4j is being started" in private.process.said
+    assert "Neo4j's database stopped at an error; Neo4j is being started" in private.process.output
     with connect(server.start()) as store:
         store.run(f"MATCH (n:Passage{DIMENSIONS}) WHERE size(n.aspect) = 40000 DELETE n")
 
@@ -259,8 +259,8 @@ def test_a_planned_pause_is_told_with_its_reason(address: Address) -> None:
         with it.state.maintenance.begin("The daily dump is being made.", 30):
             refused = client.get(COLLECTIONS)
             assert (refused.status_code, refused.headers["retry-after"]) == (503, "30")
-            told = "The daily dump is being made. The service is back in about 30 s."
-            assert refused.json()["detail"] == told
+            text = "The daily dump is being made. The service is back in about 30 s."
+            assert refused.json()["detail"] == text
             ready = client.get("/readyz")
             assert ready.status_code == 503
             assert ready.json()["why"].startswith("The daily dump is being made.")

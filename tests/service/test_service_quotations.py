@@ -160,14 +160,14 @@ def test_openais_interface_lists_false_ones_and_has_all_in_an_extension(library:
     key = library.it.key("read", ["books"])
     with openai.OpenAI(base_url=f"{library.it.url}/v1", api_key=key) as client:
         messages: Any = [{"role": "user", "content": QUESTION}]
-        told = client.chat.completions.create(
+        completion = client.chat.completions.create(
             model="fabula/books", messages=messages, extra_body={"fabula": True}
         )
-    content = str(told.choices[0].message.content)
+    content = str(completion.choices[0].message.content)
     assert content.startswith(ANSWER)
     assert f"- Not found in the books: “{FALSE}”. The closest is “{PRINTED}”." in content
     assert f"- The book has “{PRINTED}”, not “{NEAR}”" in content
-    assert statuses(told.fabula["quotations"]) == EXPECTED  # type: ignore[attr-defined]
+    assert statuses(completion.fabula["quotations"]) == EXPECTED  # type: ignore[attr-defined]
 
 
 def test_an_assistant_is_told_by_mcp(library: Library) -> None:
@@ -212,8 +212,8 @@ def test_the_page_marks_them_and_lists_the_books_own_words(library: Library) -> 
     with browser() as chromium:
         context = chromium.new_context(base_url=library.it.url)
         page = context.new_page()
-        said: list[str] = []
-        watch(page, said)
+        texts: list[str] = []
+        watch(page, texts)
         page.goto(f"/enter?token={library.it.state.sessions.link()}")
         page.goto(f"/c/books/ask?q={QUESTION}&mode=hybrid")
         section = page.get_by_role("region", name="Quotations")
@@ -225,5 +225,5 @@ def test_the_page_marks_them_and_lists_the_books_own_words(library: Library) -> 
         section.get_by_role("link").first.click()
         page.wait_for_url("**/d/*")
         expect(page.locator("mark").first).to_contain_text("every ship")
-        assert [each for each in said if "Failed to load resource" not in each] == []
+        assert [each for each in texts if "Failed to load resource" not in each] == []
         context.close()

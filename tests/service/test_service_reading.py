@@ -47,10 +47,10 @@ def test_an_outline_has_every_summary_once_below_one_that_rests_on_it(
     layers = client.get(winter).json()["layers"]
     counts = [layer["passages"] for layer in layers if layer["kind"] == "summary"]
     assert body["total"] == len(body["rows"]) == sum(counts)
-    levels = [one["level"] for one in body["rows"]]
+    levels = [row["level"] for row in body["rows"]]
     assert levels == sorted(levels, reverse=True)
-    by_id = {one["id"]: one for one in body["rows"]}
-    below = [one for one in body["rows"] if one["above"]]
+    by_id = {row["id"]: row for row in body["rows"]}
+    below = [row for row in body["rows"] if row["above"]]
     assert below
     for one in below:
         above = by_id[one["above"]]
@@ -104,17 +104,19 @@ def test_a_passage_is_told_with_what_is_around_it(client: httpx2.Client, winter:
     path = f"{SHELF}/passages/{node['id']}"
     body = client.get(path).json()
     assert (body["passage"]["kind"], body["passage"]["text"]) == ("summary", node["text"])
-    assert {one["start"] for one in body["sources"]} >= {node["start"]}
+    assert {source["start"] for source in body["sources"]} >= {node["start"]}
     weights = {one["id"]: one["weight"] for one in near(node["id"], "down")}
-    assert weights == {one["id"]: one["weight"] for one in node["members"]}
+    assert weights == {member["id"]: member["weight"] for member in node["members"]}
     assert node["id"] in {one["id"] for one in near(node["members"][0]["id"], "up")}
     chunk = body["sources"][1]
     beside = near(chunk["id"], "beside")
     assert {one["end"] for one in beside} & {chunk["start"]}
     assert {one["start"] for one in beside} & {chunk["end"]}
-    for one in summaries:
-        around = near(one["id"], "beside")
-        assert all((at["aspect"], at["level"]) == (one["aspect"], one["level"]) for at in around)
+    for summary in summaries:
+        around = near(summary["id"], "beside")
+        assert all(
+            (at["aspect"], at["level"]) == (summary["aspect"], summary["level"]) for at in around
+        )
 
 
 @pytest.mark.journey

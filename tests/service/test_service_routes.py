@@ -105,14 +105,14 @@ def test_the_size_of_a_body_is_limited_by_the_route(it: Served) -> None:
         for name in names:
             connection = open_request(it, method, fill(path, name), too_large)
             reply = connection.getresponse()
-            said = re.search(r"may have ([\d,]+ (?:MB|bytes))", reply.read().decode())
+            match = re.search(r"may have ([\d,]+ (?:MB|bytes))", reply.read().decode())
             connection.close()
             asked += 1
             # A name with slashes makes it another path, whose limit is never the larger one.
-            if "/" in name and said and said[1] == limits["small"]:
+            if "/" in name and match and match[1] == limits["small"]:
                 continue
-            if reply.status != 413 or not said or said[1] != expected:
-                wrong.append((method, fill(path, name), reply.status, said and said[1]))
+            if reply.status != 413 or not match or match[1] != expected:
+                wrong.append((method, fill(path, name), reply.status, match and match[1]))
     assert not wrong
     assert asked > 1_000
 

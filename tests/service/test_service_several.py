@@ -178,12 +178,14 @@ def test_a_model_answers_from_the_passages_of_several_collections(endpoint: Endp
         for name, word in (("first", "slept"), ("second", "danced")):
             text = harbour_story(word, chapters=2)
             app.collection(name).ingest_text(text, source=f"{name}.txt", title=f"{name} book")
-        asked = len(endpoint.bodies)
+        calls_before = len(endpoint.bodies)
         across = app.stream("Who was at the harbour?", NAMES)
         answer = across.stream.answer
         assert across.collections == ("first", "second")
         assert {passage.hit.collection for passage in answer.context} == set(NAMES)
-        [prompt] = [str(body["messages"]) for body in endpoint.bodies[asked:] if "messages" in body]
+        [prompt] = [
+            str(body["messages"]) for body in endpoint.bodies[calls_before:] if "messages" in body
+        ]
         assert "first · first book" in prompt
         assert "second · second book" in prompt
         assert answer.text

@@ -113,8 +113,8 @@ def test_the_options_of_the_mode_are_those_of_a_question(
 def test_a_cut_answer_says_so_in_the_api_in_a_conversation_and_on_the_page(
     client: httpx2.Client, cut: None
 ) -> None:
-    asked: dict[bool | None, dict[str, str]] = {None: {}, True: {"conversation": "new"}}
-    for kept, more in asked.items():
+    fields: dict[bool | None, dict[str, str]] = {None: {}, True: {"conversation": "new"}}
+    for kept, more in fields.items():
         answer = client.post(ASK, json={"question": QUESTION, **more}).json()
         assert answer["answer"] == "A mirror [1], which […]"
         assert (answer["cut"], answer["kept"]) == (True, kept)

@@ -85,9 +85,9 @@ def test_half_requests_of_a_stranger_keep_no_key_out_and_fill_no_log(
                 assert httpx2.get(f"{url}/livez", timeout=PATIENCE).status_code == 200
                 kept = httpx2.get(f"{url}/api/v1/collections", headers=headers, timeout=PATIENCE)
                 assert kept.status_code == 200
-        said = log.read_text()
-        assert "Too many open files" not in said
-        assert len(said) < 30_000, said[:3000]
+        text = log.read_text()
+        assert "Too many open files" not in text
+        assert len(text) < 30_000, text[:3000]
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(PATIENCE)

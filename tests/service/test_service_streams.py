@@ -38,12 +38,12 @@ PATIENCE = 60.0
 def online(address: Address) -> Iterator[tuple[Served, Endpoint]]:
     empty(address)
     with Endpoint() as endpoint:
-        asked = server_of(address) | {
+        settings = server_of(address) | {
             "base_url": endpoint.url,
             "api_key": "sk-test",
             "chunk_tokens": 40,
         }
-        with App(**asked, levels=0, details=0, attempts=1) as app:
+        with App(**settings, levels=0, details=0, attempts=1) as app:
             app.collection("novels").ingest_text(WINTER, source="winter.txt", title="Winter")
             with served(app) as it:
                 yield it, endpoint
@@ -105,9 +105,9 @@ def test_an_unexpected_error_ends_a_stream_with_an_event_and_one_line_of_the_log
     id = reply.headers["x-request-id"]
     assert (problem["status"], problem["request_id"]) == (500, id)
     [line] = [
-        json.loads(JsonFormatter().format(one))
-        for one in caplog.records
-        if one.levelname == "ERROR"
+        json.loads(JsonFormatter().format(record))
+        for record in caplog.records
+        if record.levelname == "ERROR"
     ]
     assert line["request_id"] == id
     assert "ZeroDivisionError" in line["trace"]
@@ -130,9 +130,9 @@ def test_a_job_whose_neo4j_is_lost_ends_its_stream_with_an_event(address: Addres
             lines = stream.iter_lines()
             assert any(line == "event: snapshot" for line in lines)
             app.connect().close()
-            told = [*lines]
-    assert "event: error" in told
-    problem = json.loads(next(line[6:] for line in reversed(told) if line.startswith("data: ")))
+            events = [*lines]
+    assert "event: error" in events
+    problem = json.loads(next(line[6:] for line in reversed(events) if line.startswith("data: ")))
     assert problem["status"] == 503
 
 

@@ -120,13 +120,13 @@ def test_a_collection_that_is_anothers_is_as_one_that_is_not_there(
     it: Served, theirs: dict[str, str]
 ) -> None:
     client = it.client("admin", [MINE])
-    asked = [*routes(it)]
-    for route in asked:
+    found_routes = [*routes(it)]
+    for route in found_routes:
         other = put(client, route, OTHERS, theirs)
         none = put(client, route, "nowhere", theirs)
         assert other.status_code == none.status_code == 404, (route, other.text, none.text)
         assert other.json()["detail"].replace(OTHERS, "nowhere") == none.json()["detail"], route
-    assert len(asked) >= 40
+    assert len(found_routes) >= 40
 
 
 def test_by_anothers_ids_nothing_is_found_or_changed_in_ones_own(
@@ -250,8 +250,8 @@ def test_what_can_not_be_held_is_refused_in_words(
         body = {"statement": "RETURN $x", "parameters": body}
     elif path.endswith("outline"):
         body = {"parameters": body}
-    told = {"Content-Type": "application/json"}
-    answer = client.request(method, filled, content=json.dumps(body), headers=told)
+    headers = {"Content-Type": "application/json"}
+    answer = client.request(method, filled, content=json.dumps(body), headers=headers)
     assert answer.status_code == status, answer.text
     assert "Unexpected error" not in answer.text
 

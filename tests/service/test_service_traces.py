@@ -76,8 +76,8 @@ def test_spans_arrive_to_the_last_one(killed: Killed, collector: Collector, end:
     with killed.up(end) as client:
         job = begin(client, "traced", {"winter.txt": WINTER})
         assert until(client, job)["state"] == "succeeded"
-        asked = client.post(f"{BASE}/collections/traced/ask", json={"question": "Who is Anna?"})
-        assert asked.status_code == 200, asked.text
+        response = client.post(f"{BASE}/collections/traced/ask", json={"question": "Who is Anna?"})
+        assert response.status_code == 200, response.text
     assert collector.services == {"fabula"}
     counted = Counter(name for name, _ in collector.spans)
     assert (counted["job ingest"], counted["retrieval traced"]) == (1, 1)

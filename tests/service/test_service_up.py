@@ -91,5 +91,5 @@ def test_beyond_this_machine_it_listens_only_for_keys_that_hold(graph_url: str) 
 
 
 def test_a_line_of_the_log_is_one_line_whatever_is_in_it() -> None:
-    told = logging.makeLogRecord({"msg": "GET %s", "args": ("/a\nINFO: revoke key\x1b[2J",)})
-    assert TextFormatter("%(message)s").format(told) == r"GET /a\nINFO: revoke key\x1b[2J"
+    record = logging.makeLogRecord({"msg": "GET %s", "args": ("/a\nINFO: revoke key\x1b[2J",)})
+    assert TextFormatter("%(message)s").format(record) == r"GET /a\nINFO: revoke key\x1b[2J"

@@ -74,29 +74,31 @@ def service(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Itera
         "chunk_tokens": 100,
     }
     home = tmp_path_factory.mktemp("uploads")
-    told = Settings.read(home=home, **server_of(address), **offline)
-    told = told.model_copy(update={"tables": told.tables | {TABLE: Serving(max_upload_mb=80)}})
-    with App(told) as app, served(app) as it:
+    settings = Settings.read(home=home, **server_of(address), **offline)
+    settings = settings.model_copy(
+        update={"tables": settings.tables | {TABLE: Serving(max_upload_mb=80)}}
+    )
+    with App(settings) as app, served(app) as it:
         yield it
 
 
 def files(service: Served) -> list[Path]:
-    return [one for one in service.state.uploads.folder.rglob("*") if one.is_file()]
+    return [path for path in service.state.uploads.folder.rglob("*") if path.is_file()]
 
 
 def test_two_hundred_files_come_in_one_request(service: Served) -> None:
     client = service.client("write")
     sent = {f"shelf/{number}.txt": f"{LIGHTHOUSE}\n\n{number}" for number in range(200)}
     began = time.monotonic()
-    told = client.post(
+    response = client.post(
         f"{BASE}/collections/many/documents",
         files=[("files", (name, text.encode())) for name, text in sent.items()],
         params={"graphs": []},
     )
-    assert told.status_code == 202, told.text
+    assert response.status_code == 202, response.text
     assert time.monotonic() - began < 60
-    job = told.json()
-    assert [one["source"] for one in job["items"]] == [f"uploads/{name}" for name in sent]
+    job = response.json()
+    assert [item["source"] for item in job["items"]] == [f"uploads/{name}" for name in sent]
     client.post(f"{BASE}/jobs/{job['id']}/cancel")
     ended = until(client, job["id"])
     assert sum(ended["counts"].values()) == 200
@@ -128,16 +130,18 @@ def test_a_large_file_is_never_held(service: Served) -> None:
         tracemalloc.stop()
     assert refused.status_code == 400, refused.text
     assert most < 24 * MB, f"{most / MB:.0f} MB were held"
-    [kept] = [one for one in files(service) if one.stat().st_size > 60 * MB]
+    [kept] = [file for file in files(service) if file.stat().st_size > 60 * MB]
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    assert all(stat.S_IMODE(one.stat().st_mode) == 0o700 for one in (kept.parent, kept.parents[1]))
+    assert all(
+        stat.S_IMODE(folder.stat().st_mode) == 0o700 for folder in (kept.parent, kept.parents[1])
+    )
 
 
 def _but_last(pieces: Iterator[bytes]) -> Iterator[bytes]:
     held = next(pieces)
-    for one in pieces:
+    for piece in pieces:
         yield held
-        held = one
+        held = piece
 
 
 @pytest.mark.parametrize("size", [65, 90])
@@ -242,7 +246,7 @@ def test_a_zip_is_its_books(service: Served) -> None:
     path = f"{BASE}/collections/zipped/documents"
     begun = client.post(path, files=form, params={"meta": ["shelf=A3", "tags=cold", "tags=sad"]})
     job = until(client, begun.json()["id"])
-    states = {one["source"]: one["state"] for one in job["items"]}
+    states = {item["source"]: item["state"] for item in job["items"]}
     assert states == {
         "uploads/books.zip/a/winter.txt": "succeeded",
         "uploads/books.zip/evil.txt": "skipped",
@@ -287,20 +291,20 @@ def test_hostile_names_are_labels_and_no_paths(service: Served) -> None:
                 + b'"\r\n\r\nThe same words in each.'
             )
         body = b"\r\n".join([*parts, b"--b--\r\n"])
-        told = client.post(
+        response = client.post(
             f"{BASE}/collections/hostile/documents",
             params={"dry_run": True},
             content=body,
             headers={"Content-Type": "multipart/form-data; boundary=b"},
         )
-        assert told.status_code in (200, 400, 409), told.text
-        if told.status_code == 200:
-            assert all(item["source"].startswith("uploads/") for item in told.json()["items"])
+        assert response.status_code in (200, 400, 409), response.text
+        if response.status_code == 200:
+            assert all(item["source"].startswith("uploads/") for item in response.json()["items"])
     after = {one for one in folder.parent.rglob("*") if folder not in one.parents}
     assert after == before
-    for one in folder.rglob("*"):
-        is_upload = len(one.name) == 64 and one.parent.name == one.name[:2]
-        assert one.is_dir() or is_upload or one == folder / "folder-id", one
+    for path in folder.rglob("*"):
+        is_upload = len(path.name) == 64 and path.parent.name == path.name[:2]
+        assert path.is_dir() or is_upload or path == folder / "folder-id", path
 
 
 def test_what_nobody_needs_is_swept_and_what_may_be_tried_again_is_not(service: Served) -> None:

@@ -194,8 +194,8 @@ def test_what_a_visitor_may_not(it: Served, visitor: httpx2.Client) -> None:
         shown = visitor.get(path, headers=PAGE)
         assert (shown.status_code, shown.headers["location"][:8]) == (303, "/signin?"), path
     for path in (f"{BASE}/tales/ask", "/c/tales/ask/stream"):
-        asked = visitor.post(path, json=QUESTION | {"conversation": "new"})
-        assert asked.status_code == 403
+        response = visitor.post(path, json=QUESTION | {"conversation": "new"})
+        assert response.status_code == 403
     # Who has corrected a name is told to those who have signed in.
     assert "Corrections" not in visitor.get(f"/c/tales/d/{id}/entities", headers=PAGE).text
     assert "Corrections" in it.client("read").get(f"/c/tales/d/{id}/entities", headers=PAGE).text
@@ -341,8 +341,8 @@ def test_a_collection_that_an_endpoint_embedded_is_read_and_not_asked(
         before = endpoint.calls
         with httpx2.Client(base_url=it.url, timeout=60) as client:
             assert client.get("/c/vectors", headers=PAGE).status_code == 200
-            asked = client.post(f"{BASE}/vectors/ask", json=QUESTION)
-            assert (asked.status_code, "sign in to ask it" in asked.text) == (403, True)
+            response = client.post(f"{BASE}/vectors/ask", json=QUESTION)
+            assert (response.status_code, "sign in to ask it" in response.text) == (403, True)
             plain = client.get("/c/vectors/ask?q=Where?&plain=1", headers=PAGE)
             assert (plain.status_code, "sign in to ask it" in plain.text) == (403, True)
         assert endpoint.calls == before

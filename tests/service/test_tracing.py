@@ -126,8 +126,8 @@ def test_over_http_a_question_and_a_job_are_a_trace_each(
                 time.sleep(0.01)
             assert {"retrieval default", "chat gpt-4.1-mini"} <= own.keys()
             assert (own["POST"].attributes or {})["http.response.status_code"] == 200
-        told = {"text": f"Once more. {WINTER}", "source": "again.txt"}
-        job = client.post(f"{base}/documents", json=told).json()["id"]
+        body = {"text": f"Once more. {WINTER}", "source": "again.txt"}
+        job = client.post(f"{base}/documents", json=body).json()["id"]
         until(client, job)
         [worked] = [span for span in spans.get_finished_spans() if span.name == "job ingest"]
         assert (worked.attributes or {})[tracing.JOB] == job
@@ -148,7 +148,7 @@ def test_what_fails_says_of_which_kind_it_is_and_not_in_which_words(
     with pytest.raises(ModelError):
         fabula.query("Who is it?")
     failed = [
-        one for one in spans.get_finished_spans() if one.status.status_code is StatusCode.ERROR
+        span for span in spans.get_finished_spans() if span.status.status_code is StatusCode.ERROR
     ]
     assert [one.name for one in failed] == ["chat gpt-4.1-mini"]
     assert (failed[0].attributes or {})[tracing.ERROR] == "ModelError"

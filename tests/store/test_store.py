@@ -527,9 +527,9 @@ def test_a_sweep_that_another_transaction_is_in_the_way_of_goes_on(ready: Store)
     cypher(ready, "UNWIND range(1, 300) AS n CREATE (:Held)")
     cypher(ready, "UNWIND range(1, 3) AS n CREATE (:Retired {id: n, collection: 'default'})")
     lock = "MATCH (n:Retired {id: $id}) SET n.is_locked = true"
-    with ready.session() as one, ready.session() as other, ThreadPoolExecutor(2) as pool:
+    with ready.session() as session, ready.session() as other, ThreadPoolExecutor(2) as pool:
         # Of two in a deadlock, the one with fewer locks is ended: that is the sweep.
-        strong, brief = one.begin_transaction(), other.begin_transaction()
+        strong, brief = session.begin_transaction(), other.begin_transaction()
         strong.run("MATCH (n:Held) SET n.is_locked = true").consume()
         strong.run(lock, id=3).consume()
         brief.run(lock, id=2).consume()

@@ -41,9 +41,9 @@ def for_each(
                 except (Exception, pytest.fail.Exception) as problem:  # noqa: BLE001  all are listed
                     problems.append((label, problem))
             if problems:
-                told = [f"{label}: {_describe(problem)}" for label, problem in problems]
+                lines = [f"{label}: {_describe(problem)}" for label, problem in problems]
                 count = f"{len(problems)} of {len(rows)} cases fail:"
-                raise AssertionError("\n".join([count, *told])) from problems[0][1]
+                raise AssertionError("\n".join([count, *lines])) from problems[0][1]
 
         signature = inspect.signature(test)
         kept = [

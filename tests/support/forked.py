@@ -41,7 +41,7 @@ class Forked:
         self._process.start()
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         return self.file.read_text()
 
     def poll(self) -> int | None:

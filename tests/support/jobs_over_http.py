@@ -38,4 +38,4 @@ def begin(client: httpx2.Client, collection: str, files: dict[str, str], **more:
 def books(client: httpx2.Client, collection: str) -> dict[str, str]:
     """The titles of a collection's documents by their sources."""
     found = client.get(f"{BASE}/collections/{collection}/documents").json()
-    return {one["source"]: one["title"] for one in found.get("rows", ())}
+    return {row["source"]: row["title"] for row in found.get("rows", ())}

@@ -46,13 +46,13 @@ class Killed:
     def up(self, end: int = signal.SIGKILL) -> Iterator[httpx2.Client]:
         """The service, until it is killed at the end, or ended by another signal."""
         self.begun += 1
-        said = self.folder / f"said {self.begun}"
-        process = Forked(said, "serve", "--port", "0", environment=self.environment)
+        path = self.folder / f"said {self.begun}"
+        process = Forked(path, "serve", "--port", "0", environment=self.environment)
         try:
             late = time.monotonic() + PATIENCE
-            while not (found := re.search(r"(http://[\d.]+:\d+)/enter", process.said)):
-                assert process.poll() is None, process.said
-                assert time.monotonic() < late, process.said
+            while not (found := re.search(r"(http://[\d.]+:\d+)/enter", process.output)):
+                assert process.poll() is None, process.output
+                assert time.monotonic() < late, process.output
                 time.sleep(0.02)
             with httpx2.Client(base_url=found[1], headers=self.headers, timeout=120) as client:
                 yield client

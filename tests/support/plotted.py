@@ -175,13 +175,13 @@ def story(count: int = 60, words: str = "", question: str = "") -> StoryPicture:
     for number in range(count):
         who = {chance.randrange(6) for _ in range(1 + number % 2)} if number % 7 else {6}
         where = {7 + number % 2} if number % 3 == 0 else set()
-        told = {"predicate": "went", "what": f"away {number}{words}"}
-        told |= {"who": people[min(who)]} if number % 7 else {}
-        told |= {"when": f"day {number}"} if number % 5 == 0 else {}
-        told |= {"where": lanes[min(where)].name} if where else {}
-        told |= {"why": f"because of {number}"} if number % 9 == 0 else {}
+        record = {"predicate": "went", "what": f"away {number}{words}"}
+        record |= {"who": people[min(who)]} if number % 7 else {}
+        record |= {"when": f"day {number}"} if number % 5 == 0 else {}
+        record |= {"where": lanes[min(where)].name} if where else {}
+        record |= {"why": f"because of {number}"} if number % 9 == 0 else {}
         at = (2 * number + 0.5) / (2 * count)
-        events.append(DrawnEvent(f"v{number}", 2 * number, at, told, tuple(sorted(who | where))))
+        events.append(DrawnEvent(f"v{number}", 2 * number, at, record, tuple(sorted(who | where))))
     kinds = [
         ("cause", "Contingency.Cause.Result", "so"),
         ("more", "Expansion.Conjunction", "and"),

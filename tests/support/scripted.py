@@ -29,14 +29,14 @@ NOTHING: Records = {"entities": [], "relations": []}
 
 def entity(name: str, *parts: Any, **other: Any) -> dict[str, Any]:
     """A record as a model writes it."""
-    told = {"type": "person", "aliases": [], "description": f"{name} is there."}
-    return {"name": name, **told, "parts": list(parts), **other}
+    record = {"type": "person", "aliases": [], "description": f"{name} is there."}
+    return {"name": name, **record, "parts": list(parts), **other}
 
 
 def relation(source: str, target: str, *parts: Any, **other: Any) -> dict[str, Any]:
     """A record as a model writes it."""
-    told = {"description": f"{source} meets {target}.", "keywords": ["meeting"], "strength": 5}
-    return {"source": source, "target": target, **told, "parts": list(parts), **other}
+    record = {"description": f"{source} meets {target}.", "keywords": ["meeting"], "strength": 5}
+    return {"source": source, "target": target, **record, "parts": list(parts), **other}
 
 
 def made_chunks(*texts: str, section: str = "I", tokens: int = 100) -> tuple[Chunk, ...]:
@@ -68,10 +68,10 @@ class Says:
     """A chat that replies what `say` makes of the prompt's text; keeps what it was asked."""
 
     say: Callable[[str], str]
-    asked: list[Prompt] = field(default_factory=list)
+    prompts: list[Prompt] = field(default_factory=list)
 
     def complete(self, prompt: Prompt) -> Reply:
-        self.asked.append(prompt)
+        self.prompts.append(prompt)
         return Reply(self.say(prompt.user + prompt.correction))
 
     def stream(self, prompt: Prompt) -> Iterator[Reply]:

@@ -94,13 +94,13 @@ class Model:
 
     stated: Mapping[str, Any] = field(default_factory=lambda: STATED)
     means: Mapping[str, str] = field(default_factory=lambda: {"the miser": "Scrooge"})
-    asked: list[str] = field(default_factory=list)
+    prompts: list[str] = field(default_factory=list)
 
     def says(self) -> Says:
         return Says(self.reply)
 
     def reply(self, user: str) -> str:
-        self.asked.append(user)
+        self.prompts.append(user)
         if "state?" in user:
             own = user.partition("<passages>")[2].partition("</passages>")[0].partition("[1]")[2]
             found = (records for words, records in self.stated.items() if words in own)
@@ -127,11 +127,11 @@ class Model:
 
     @property
     def states(self) -> list[str]:
-        return [one for one in self.asked if "state?" in one]
+        return [prompt for prompt in self.prompts if "state?" in prompt]
 
     @property
     def normalises(self) -> list[str]:
-        return [one for one in self.asked if "</facts>" in one]
+        return [prompt for prompt in self.prompts if "</facts>" in prompt]
 
 
 def cast_of(chunks: Sequence[Chunk] = STORY, said: Any = CAST) -> Part:

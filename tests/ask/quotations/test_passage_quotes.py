@@ -350,8 +350,8 @@ def test_citations_are_footnotes_with_their_sentences() -> None:
 def test_the_closest_passages_are_quotations_in_which_nothing_is_markdown() -> None:
     texts = ["The *watch* was <b>silver</b>.\n\n# It lay [3] in the chest.\n"]
     quotes = tuple(ask("Where was the watch?", texts))
-    told = markdown(Answer("Where?", "", (), (), (), quotes=quotes))
-    assert told.splitlines()[2:] == [
+    text = markdown(Answer("Where?", "", (), (), (), quotes=quotes))
+    assert text.splitlines()[2:] == [
         r"> The \*watch\* was \<b\>silver\</b\>.",
         ">",
         r"> \# It lay \[3\] in the chest.",

@@ -176,9 +176,9 @@ def test_a_model_is_asked_once_with_all_senses_and_its_reading_is_taken() -> Non
     found = ask_model("Why did Anna </question> leave?", PDTB3, "en", says)
     assert found.senses == ("Contingency",)
     assert found.slots == {"who": ("Anna",)}
-    [prompt] = says.asked
+    [prompt] = says.prompts
     assert prompt.user.count("</question>") == 1
-    assert all(f"- {one.path}: " in prompt.user for one in PDTB3.all)
+    assert all(f"- {sense.path}: " in prompt.user for sense in PDTB3.all)
     assert prompt.temperature == 0
 
 
@@ -192,10 +192,10 @@ def test_as_published_senses_are_reasoned_about_in_a_call_of_their_own() -> None
     found = ask_in_steps("Why did Anna </question> leave?", PDTB3, "en", says)
     assert found.senses == ("Contingency.Cause",)
     assert found.slots == {"who": ("Anna",), "predicate": ("leave",)}
-    senses, event = says.asked
-    assert all(f"- {one.path}: " in senses.user for one in PDTB3.all)
+    senses, event = says.prompts
+    assert all(f"- {sense.path}: " in senses.user for sense in PDTB3.all)
     assert "<senses>" not in event.user
-    assert [prompt.user.count("</question>") for prompt in says.asked] == [1, 1]
+    assert [prompt.user.count("</question>") for prompt in says.prompts] == [1, 1]
     assert senses.schema is not None
     assert [*senses.schema.model_fields] == ["reasoning", "senses"], "it reasons before it names"
 

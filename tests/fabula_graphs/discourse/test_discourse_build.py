@@ -62,10 +62,10 @@ def cast_of(chunks: Sequence[Chunk], **types: str) -> Part:
     for name, type in types.items():
         id = ids.entity_id("d", name)
         shown = name.replace("_", " ")
-        told = {"name": shown, "names": [shown], "type": type, "mentions": 1, "text": shown}
-        nodes.append(Node(id, "Entity", told, (chunks[0].id,)))
+        fields = {"name": shown, "names": [shown], "type": type, "mentions": 1, "text": shown}
+        nodes.append(Node(id, "Entity", fields, (chunks[0].id,)))
         for chunk in chunks:
-            found = [chunk.start + one.start() for one in re.finditer(shown, chunk.text)]
+            found = [chunk.start + match.start() for match in re.finditer(shown, chunk.text)]
             if found:
                 places = {"names": [shown] * len(found), "starts": found}
                 edges.append(Edge("FROM_CHUNK", id, chunk.id, places))
@@ -121,7 +121,7 @@ def of(made: Built, label: str) -> list[Mapping[str, Any]]:
 
 
 def asked(says: Says, step: str) -> list[Prompt]:
-    return [one for one in says.asked if ("<senses>" in one.user) == (step == "links")]
+    return [prompt for prompt in says.prompts if ("<senses>" in prompt.user) == (step == "links")]
 
 
 # What is asked
@@ -132,7 +132,7 @@ def test_a_call_reads_a_window_and_a_call_judges_twelve_pairs() -> None:
     says = script()
     built(chunks, says)
     assert len(asked(says, "events")) == 5
-    assert sorted(one.user.count("Arg1 is [") for one in asked(says, "links")) == [2, 12, 12]
+    assert sorted(prompt.user.count("Arg1 is [") for prompt in asked(says, "links")) == [2, 12, 12]
 
 
 @for_each("name", ["pdtb3", "pdtb2"])
@@ -154,7 +154,7 @@ def test_every_prompt_lists_the_leaves_of_the_set_and_nothing_else(name: str) ->
 def test_a_passage_cannot_end_its_part_of_a_prompt() -> None:
     says = script()
     built(made_chunks("Anna said </passages> and <senses>. ", "She slept."), says)
-    for prompt in says.asked:
+    for prompt in says.prompts:
         assert prompt.user.count("</passages>") == 1
         assert prompt.user.count("<senses>") <= 1
 
@@ -243,8 +243,8 @@ def test_every_edge_starts_at_a_node_of_its_own_and_rests_on_chunks() -> None:
 def test_an_event_of_whom_the_text_does_not_name_is_left_out() -> None:
     chunks = made_chunks("Rain fell on the roofs. ")
     invented = event(1, who="Napoleon", what="Russia", when="1812")
-    told = read_events(json.dumps({"events": [invented]}), in_window(chunks))
-    assert (told.records, told.dropped) == ((), {"invented": 1})
+    events = read_events(json.dumps({"events": [invented]}), in_window(chunks))
+    assert (events.records, events.dropped) == ((), {"invented": 1})
 
 
 @for_each(
@@ -362,7 +362,7 @@ def test_what_did_not_change_is_not_asked_again() -> None:
     says = script()
     models = Models(says)
     again = built(chunks, says, known_from(first, chunks), models=models)
-    assert says.asked == []
+    assert says.prompts == []
     assert (again.nodes, again.edges) == (first.nodes, first.edges)
     assert models.meter.total().saved == 2
 
@@ -511,11 +511,11 @@ def test_a_reply_of_nonsense_is_bounded_and_counted() -> None:
         "Anna",
         None,
     ]
-    told = read_events(json.dumps({"events": records * 200}), in_window(chunks))
-    assert [record.slots for record in told.records] == [{"predicate": "go"}, {"who": "Anna"}]
+    events = read_events(json.dumps({"events": records * 200}), in_window(chunks))
+    assert [record.slots for record in events.records] == [{"predicate": "go"}, {"who": "Anna"}]
     reasons = {"malformed", "misplaced", "overlong", "repeated", "surplus", "invented"}
-    assert set(told.dropped) == reasons
-    assert sum(told.dropped.values()) >= told.listed - len(told.records)
+    assert set(events.dropped) == reasons
+    assert sum(events.dropped.values()) >= events.listed - len(events.records)
 
 
 def test_links_of_nonsense_are_bounded_and_counted() -> None:
@@ -532,14 +532,14 @@ def test_links_of_nonsense_are_bounded_and_counted() -> None:
         link(5, connective="y" * 10_000),
         7,
     ]
-    told = read_links(json.dumps({"links": records}), pairs, read_senses("pdtb3"), "en")
-    assert [(one.form, one.connective) for one in told.records] == [
+    links = read_links(json.dumps({"links": records}), pairs, read_senses("pdtb3"), "en")
+    assert [(record.form, record.connective) for record in links.records] == [
         ("implicit", "because"),
         ("implicit", ""),
     ]
     counts = {"unlisted": 2, "unprinted": 1, "repeated": 1, "misplaced": 2}
-    assert counts.items() <= told.dropped.items()
-    assert told.dropped["unanswered"] == 3
+    assert counts.items() <= links.dropped.items()
+    assert links.dropped["unanswered"] == 3
 
 
 def test_a_connective_that_is_printed_is_explicit() -> None:
@@ -565,14 +565,14 @@ def test_stand_ins_are_replies_that_can_be_read() -> None:
     chunks = made_chunks(*STORY)
     says = script()
     built(chunks, says)
-    for prompt in says.asked:
+    for prompt in says.prompts:
         assert prompt.placeholder is not None
         reply = prompt.placeholder()
         if "<senses>" in prompt.user:
             pairs = list(pairwise(chunks))
-            told = read_links(reply, pairs, read_senses("pdtb3"), "en")
-            assert 0 < len(told.records) < len(pairs)
-            assert not told.dropped
+            links = read_links(reply, pairs, read_senses("pdtb3"), "en")
+            assert 0 < len(links.records) < len(pairs)
+            assert not links.dropped
         else:
             events = read_events(reply, in_window(chunks))
             assert (len(events.records), events.dropped) == (9, {})
@@ -589,7 +589,7 @@ def test_only_what_the_graph_depends_on_is_in_its_settings() -> None:
 def test_what_speaks_against_a_model_is_told() -> None:
     chunks = made_chunks(*(f"Sentence {number} of it. " for number in range(60)))
     same = built(chunks, script(links={"Sentence": link(0)}))
-    assert any("one sense" in said for said in GRAPH.warnings(same.facts))
+    assert any("one sense" in warning for warning in GRAPH.warnings(same.facts))
     assert GRAPH.warnings(built(chunks, script()).facts) == []
     [events, links] = GRAPH.describe(same.facts)
     assert "59 of 59 pairs" in links

@@ -312,9 +312,9 @@ def rows(fabula: Fabula, name: str, **given: Any) -> list[dict[str, Any]]:
 
 
 def test_events_are_told_in_the_order_of_the_story(scenes: Fabula) -> None:
-    told = rows(scenes, "story_order")
-    assert [row["who"] for row in told] == ["Anna", "Clara", "seven sailors"]
-    assert [row["start"] for row in told] == sorted(row["start"] for row in told)
+    listed = rows(scenes, "story_order")
+    assert [row["who"] for row in listed] == ["Anna", "Clara", "seven sailors"]
+    assert [row["start"] for row in listed] == sorted(row["start"] for row in listed)
     [row] = rows(scenes, "story_order", who="clara")
     assert (row["predicate"], row["what"], row["when"]) == ("sell", "her boat", None)
 
@@ -339,5 +339,7 @@ def test_what_breaks_an_invariant_is_found(invariant: str, statement: str, scene
     with scenes.open_store().session() as session, session.begin_transaction() as transaction:
         undone = Undone(transaction, scenes.open_store())
         undone.run(statement)
-        assert invariant in {one.invariant for one in check(undone, graphs().values()).violations}
+        assert invariant in {
+            violation.invariant for violation in check(undone, graphs().values()).violations
+        }
         transaction.rollback()

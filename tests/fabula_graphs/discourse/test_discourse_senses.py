@@ -15,7 +15,7 @@ SETS = [(name, read_senses(name)) for name in list_shipped("fabula_graphs.discou
 
 
 def at_depth(senses: Senses, depth: int) -> list[str]:
-    return [one.path for one in senses.all if one.path.count(".") == depth - 1]
+    return [sense.path for sense in senses.all if sense.path.count(".") == depth - 1]
 
 
 def test_pdtb_3_has_4_classes_22_types_and_36_leaves() -> None:
@@ -34,28 +34,28 @@ def test_pdtb_2_has_4_classes_and_30_leaves_spelt_as_in_olia() -> None:
 
 @for_each(("name", "senses"), SETS)
 def test_each_path_comes_after_its_parents(name: str, senses: Senses) -> None:
-    paths = [one.path for one in senses.all]
+    paths = [sense.path for sense in senses.all]
     for at, path in enumerate(paths):
         above = path.rpartition(".")[0]
         assert not above or above in paths[:at]
         assert senses.find(path.upper()) == path
 
 
-@for_each(("senses", "path"), [(senses, one.path) for _, senses in SETS for one in senses.all])
+@for_each(("senses", "path"), [(senses, sense.path) for _, senses in SETS for sense in senses.all])
 def test_all_descendants_of_a_sense_match_it_and_nothing_else(senses: Senses, path: str) -> None:
     depth = path.count(".") + 1
     below = {
-        one.path
-        for one in senses.all
+        sense.path
+        for sense in senses.all
         # Of Cause+Belief the part that counts is Cause, where that is what is asked for.
-        if one.path.split(".")[:depth] == path.split(".")
+        if sense.path.split(".")[:depth] == path.split(".")
         or (
-            one.path.split(".")[: depth - 1] == path.split(".")[:-1]
-            and one.path.count(".") >= depth - 1
-            and one.path.split(".")[depth - 1].startswith(path.split(".")[-1] + "+")
+            sense.path.split(".")[: depth - 1] == path.split(".")[:-1]
+            and sense.path.count(".") >= depth - 1
+            and sense.path.split(".")[depth - 1].startswith(path.split(".")[-1] + "+")
         )
     }
-    assert {one.path for one in senses.all if matches(one.path, path)} == below
+    assert {sense.path for sense in senses.all if matches(sense.path, path)} == below
 
 
 def test_a_sense_is_asked_for_with_those_of_belief_and_speech() -> None:
@@ -77,7 +77,7 @@ def test_a_sense_is_known_by_its_last_part_where_that_is_of_one_alone() -> None:
 def test_what_is_known_of_pdtb_3_serves_another_set() -> None:
     two = read_senses("pdtb2")
     assert two.nearest_leaf("Contingency.Cause.Reason") == "CONTIGENCY.Cause.reason"
-    assert two.nearest_leaf("Expansion.Manner.Arg1-as-manner") in {one.path for one in two.leaves}
+    assert two.nearest_leaf("Expansion.Manner.Arg1-as-manner") in {leaf.path for leaf in two.leaves}
 
 
 @for_each(

@@ -93,7 +93,7 @@ def test_the_prompt_has_three_demonstrations_and_the_classes() -> None:
     text = BuildText(told(STORY).document, STORY, {"entities": cast_of()})
     work = BuildWork()
     finish(build(text, Options(), models, Known(), work), models, work)
-    stated = chat.asked[0]
+    stated = chat.prompts[0]
     assert stated.system.count("\nExample ") == 3
     assert stated.system.count('"subject_type"') >= 3
     assert "- family (under group)" in stated.user
@@ -104,16 +104,16 @@ def test_the_prompt_has_three_demonstrations_and_the_classes() -> None:
 def test_all_windows_are_stated_before_any_is_normalised() -> None:
     model = Model()
     facts_of(model)
-    kinds = ["state?" in user for user in model.asked]
+    kinds = ["state?" in user for user in model.prompts]
     assert kinds == sorted(kinds, reverse=True)
     # Of the second window words alone settle everything.
     assert (len(model.states), len(model.normalises)) == (2, 1)
 
 
 def test_dates_and_numbers_are_not_taken_for_others() -> None:
-    asked = Model(means={"1843": "Scrooge"})
-    facts_of(asked)
-    assert not any("] 1843" in user for user in asked.normalises)
+    model = Model(means={"1843": "Scrooge"})
+    facts_of(model)
+    assert not any("] 1843" in user for user in model.normalises)
 
 
 def test_two_entities_of_one_name_are_two_choices() -> None:
@@ -199,7 +199,7 @@ def test_of_a_large_ontology_the_nearest_relations_are_listed_by_the_collections
     assert "is a parent of" in models.embedder.sent
     chat = models.says
     assert isinstance(chat, Says)
-    [asked] = [prompt.user for prompt in chat.asked if "</facts>" in prompt.user]
+    [asked] = [prompt.user for prompt in chat.prompts if "</facts>" in prompt.user]
     assert asked.count("\n    (") == 5
 
 
@@ -216,7 +216,7 @@ def test_demonstrations_are_those_of_the_set_or_none() -> None:
         text = BuildText(told(STORY).document, STORY, {"entities": cast_of()})
         models, work = Models(chat), BuildWork()
         finish(build(text, Options(demonstrations=name), models, Known(), work), models, work)
-        [systems[name], *_] = [one.system for one in chat.asked if "state?" in one.user]
+        [systems[name], *_] = [prompt.system for prompt in chat.prompts if "state?" in prompt.user]
     assert systems["narrative"].count("\nExample ") == 3
     assert systems["history"].count("\nExample ") == 3
     assert "narrative" not in systems["history"]
@@ -269,7 +269,7 @@ def test_nothing_is_asked_again_where_nothing_changed() -> None:
     first = facts_of(Model())
     again = Model()
     second = facts_of(again, known=known_from(first))
-    assert again.asked == []
+    assert again.prompts == []
     assert same(first, second)
     assert second.facts == first.facts
 
@@ -289,19 +289,19 @@ def test_a_new_entity_asks_only_the_window_that_has_its_name() -> None:
     scrooge = next(node for node in cast.nodes if node.properties.get("name") == "Scrooge")
 
     def more(name: str) -> Part:
-        told = {**scrooge.properties, "name": name, "names": [name], "counts": [1]}
-        new = [Node(f"{at}", "Entity", told, scrooge.sources) for at in range(2)]
+        fields = {**scrooge.properties, "name": name, "names": [name], "counts": [1]}
+        new = [Node(f"{at}", "Entity", fields, scrooge.sources) for at in range(2)]
         return Part(cast.owner, (*cast.nodes, *new), cast.edges, cast.record)
 
     unasked = Model()
     facts_of(unasked, cast=more("Fezziwig"), known=known_from(first))
-    assert unasked.asked == []
-    asked = Model()
-    facts_of(asked, cast=more("the miser"), known=known_from(first))
-    assert (len(asked.states), len(asked.normalises)) == (0, 1)
+    assert unasked.prompts == []
+    model = Model()
+    facts_of(model, cast=more("the miser"), known=known_from(first))
+    assert (len(model.states), len(model.normalises)) == (0, 1)
     # About that name alone: what the predicate means is known.
-    assert "] the miser" in asked.normalises[0]
-    assert "] was seen on" not in asked.normalises[0]
+    assert "] the miser" in model.normalises[0]
+    assert "] was seen on" not in model.normalises[0]
 
 
 def test_what_was_left_out_comes_in_when_an_entity_lets_it() -> None:
@@ -310,17 +310,17 @@ def test_what_was_left_out_comes_in_when_an_entity_lets_it() -> None:
     assert texts(first) == ALL
     cast = cast_of()
     nodes = [
-        Node(one.id, one.label, {**one.properties, "type": "place"}, one.sources)
-        if one.properties.get("name") == "Bob Cratchit"
-        else one
-        for one in cast.nodes
+        Node(node.id, node.label, {**node.properties, "type": "place"}, node.sources)
+        if node.properties.get("name") == "Bob Cratchit"
+        else node
+        for node in cast.nodes
     ]
     now = Part(cast.owner, tuple(nodes), cast.edges, cast.record)
     again = Model()
     assert "Scrooge lives in Bob Cratchit" in texts(
         facts_of(again, cast=now, known=known_from(first))
     )
-    assert again.asked == []
+    assert again.prompts == []
 
 
 def test_where_nothing_is_left_it_is_asked_again_and_not_lost() -> None:
@@ -422,7 +422,7 @@ def test_no_reply_of_use_ends_the_build() -> None:
 def test_stand_ins_run_the_build_itself() -> None:
     class StandIn(Says):
         def complete(self, prompt: Any) -> Any:
-            self.asked.append(prompt)
+            self.prompts.append(prompt)
             from fabula.models import Reply
 
             return Reply(prompt.placeholder())
@@ -431,5 +431,5 @@ def test_stand_ins_run_the_build_itself() -> None:
     text = BuildText(told(STORY).document, STORY, {"entities": cast_of()})
     models, work = Models(chat), BuildWork()
     made = finish(build(text, Options(window_tokens=200), models, Known(), work), models, work)
-    assert len(chat.asked) == 4
+    assert len(chat.prompts) == 4
     assert made.facts["mean_statements"] > 0

@@ -126,10 +126,10 @@ def test_facts_are_written_as_rdf(typed: Any, tmp_path: Path) -> None:
 @pytest.mark.journey
 def test_triples_finds_the_passage_that_states_the_nearest_fact(fabula: Fabula) -> None:
     steps = Steps()
-    asked = "Who is a parent of Anna Hale?"
-    [first, *_] = fabula.retrieve(asked, mode="triples", kinds=["chunk"], path=steps)
+    question = "Who is a parent of Anna Hale?"
+    [first, *_] = fabula.retrieve(question, mode="triples", kinds=["chunk"], path=steps)
     assert "the daughter of Martin Hale" in " ".join(first.text.split())
-    facts = fabula.retrieve(asked, mode="triples", kinds=["fact"])
+    facts = fabula.retrieve(question, mode="triples", kinds=["fact"])
     assert facts[0].text == "Martin Hale is a parent of Anna Hale"
     assert {hit.kind for hit in facts} == {"fact"}
 

@@ -164,9 +164,9 @@ def test_a_change_makes_it_stale_and_only_new_pairs_are_asked(
         [own] = fabula.collection_graphs()
         assert own.stale == ("documents",)
         assert fabula.check().violations == ()
-    told = run("collection")
-    assert "identities (stale): " in told
-    assert "what differs now: documents" in told and "`fabula build identities`" in told
+    output = run("collection")
+    assert "identities (stale): " in output
+    assert "what differs now: documents" in output and "`fabula build identities`" in output
     assert len(one_another(store)) == 3, "it is still there to be asked"
     shutil.rmtree(tmp_path / "cache")
     bodies = len(endpoint.bodies)
@@ -447,8 +447,8 @@ def test_gaps_are_told_and_asked_for_again(
     assert len(outcome.gaps) == 1
     assert ["Anna first", "Anna second", "Anna third"] in one_another(store), "by names"
     assert "has 1 gap: `fabula build identities` asks for them again" in run("collection")
-    told = json.loads(run("collection", "--json"))
-    assert (told["documents"], told["graphs"]["identities"]["gaps"], told["stale"]) == (3, 1, {})
+    body = json.loads(run("collection", "--json"))
+    assert (body["documents"], body["graphs"]["identities"]["gaps"], body["stale"]) == (3, 1, {})
     endpoint.withheld = {}
     with Fabula() as fabula:
         [again] = fabula.renew("gaps")

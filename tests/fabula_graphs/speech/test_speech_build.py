@@ -105,8 +105,8 @@ def test_a_model_names_speakers_and_the_words_that_say_so() -> None:
     ties = {(edge.type, edge.start) for edge in made.edges}
     assert {("SPOKEN_BY", first.id), ("SPOKEN_TO", first.id)} <= ties
     # A window without a quotation is not asked about.
-    assert len(says.asked) == 2
-    assert "(#1) “Who is there?”" in says.asked[0].user + says.asked[1].user
+    assert len(says.prompts) == 2
+    assert "(#1) “Who is there?”" in says.prompts[0].user + says.prompts[1].user
     assert made.gaps == ()
 
 
@@ -141,7 +141,7 @@ def test_a_reply_of_no_use_is_a_gap_that_rules_fill() -> None:
     assert said(made)[-1] == ("Tom", "", "rules")
     says = model()
     again = speech_of(says, known=known_from(made))
-    assert len(says.asked) == 1
+    assert len(says.prompts) == 1
     assert again.gaps == ()
     assert said(again) == said(speech_of(model()))
 
@@ -153,7 +153,7 @@ def test_after_an_edit_only_windows_with_a_changed_chunk_are_asked_about() -> No
     edited = made_chunks(*texts)
     says = model({"There is a lamp": [answer(1, "Tom")]})
     again = speech_of(says, edited, known_from(made))
-    assert len(says.asked) == 1
+    assert len(says.prompts) == 1
     assert said(again)[:4] == said(made)[:4]
     assert {node.id for node in made.nodes} & {node.id for node in again.nodes} == {
         node.id for node in made.nodes if STORY[3].id not in node.sources
@@ -163,7 +163,7 @@ def test_after_an_edit_only_windows_with_a_changed_chunk_are_asked_about() -> No
 def test_offline_nothing_is_asked() -> None:
     says = model()
     made = speech_of(says, offline=True)
-    assert says.asked == []
+    assert says.prompts == []
     assert [row[:2] for row in said(made)] == [
         ("Tom", "Meg March"),
         ("Meg March", "Tom"),
@@ -203,7 +203,7 @@ def test_a_play_is_not_asked_about() -> None:
     speech = "ANNA.\nGood day.\n\nTOM.\nGood day.\n\n"
     says = model({})
     made = speech_of(says, made_chunks(speech * 3), with_entities=False)
-    assert says.asked == []
+    assert says.prompts == []
     assert {node.properties["form"] for node in made.nodes} == {"label"}
     assert [row[0] for row in said(made)] == ["ANNA", "TOM"] * 3
     assert replace(made.nodes[0], embedding=None).properties["rule"] == "label"

@@ -113,8 +113,8 @@ def test_a_question_finds_what_the_named_speaker_says_about_something(fabula: Fa
 
 def test_a_question_that_names_no_speaker_is_answered_as_hybrid_does(fabula: Fabula) -> None:
     plain = fabula.query("Which storm broke the boats?", mode="hybrid", k=2)
-    asked = fabula.query("Which storm broke the boats?", mode="speech", k=2)
-    assert [hit.id for hit in asked.hits] == [hit.id for hit in plain.hits]
+    answer = fabula.query("Which storm broke the boats?", mode="speech", k=2)
+    assert [hit.id for hit in answer.hits] == [hit.id for hit in plain.hits]
 
 
 def test_speech_lists_quotations_by_speaker_addressee_and_words(
@@ -181,14 +181,14 @@ def test_the_network_shows_who_speaks_to_whom(run: Any, tmp_path: Path) -> None:
 def test_queries_say_who_speaks_to_whom_and_about_what(fabula: Fabula, address: Address) -> None:
     with connect(address) as store:
         pairs = explored(store, "conversations", name="anna hale")
-        said = explored(store, "said_about", speaker="Captain Reed", word="MILL", doubtful=True)
+        listed = explored(store, "said_about", speaker="Captain Reed", word="MILL", doubtful=True)
         subjects = explored(store, "subjects", speaker="Anna Hale", doubtful=True)
     assert [(row["speaker"], row["addressee"], row["quotations"]) for row in pairs] == [
         ("Anna Hale", "Captain Reed", 2),
         ("Captain Reed", "Anna Hale", 1),
         ("Elias Stone", "Anna Hale", 1),
     ]
-    assert [row["text"] for row in said] == ['"He is at Dunmore. He hates the mill."']
+    assert [row["text"] for row in listed] == ['"He is at Dunmore. He hates the mill."']
     assert [(row["about"], row["quotations"]) for row in subjects] == [("Captain Reed", 1)]
 
 

@@ -23,7 +23,7 @@ def spoken(text: str, language: str = "en", names: Mapping[str, int] = CAST) -> 
 
 
 def speakers(text: str, language: str = "en", names: Mapping[str, int] = CAST) -> list[str]:
-    return [said.speaker for said in spoken(text, language, names)]
+    return [quotation.speaker for quotation in spoken(text, language, names)]
 
 
 @for_each(
@@ -62,10 +62,10 @@ def test_ten_languages_have_verbs_of_speech(language: str, text: str, name: str)
 
 def test_the_words_that_say_so_are_kept() -> None:
     text = "“Come in,” said Tom, and sat down."
-    [said] = spoken(text)
-    assert text[slice(*said.evidence)] == "said Tom"
-    assert text[slice(*said.mention)] == "Tom"
-    assert said.rule == "tag"
+    [quotation] = spoken(text)
+    assert text[slice(*quotation.evidence)] == "said Tom"
+    assert text[slice(*quotation.mention)] == "Tom"
+    assert quotation.rule == "tag"
 
 
 def test_a_pronoun_means_the_nearest_person_of_its_sex() -> None:
@@ -97,21 +97,21 @@ def test_turns_alternate() -> None:
         "“Who is there?” asked Tom.\n\n“I,” said Meg.\n\n“Come in.”\n\n“It is dark.”\n\n"
         "“There is a lamp.”"
     )
-    said = spoken(text)
-    assert [one.speaker for one in said] == ["Tom", "Meg", "Tom", "Meg", "Tom"]
-    assert [one.addressee for one in said] == ["Meg", "Tom", "Meg", "Tom", "Meg"]
-    assert [one.rule for one in said] == ["tag", "tag", "turns", "turns", "turns"]
+    quotations = spoken(text)
+    assert [one.speaker for one in quotations] == ["Tom", "Meg", "Tom", "Meg", "Tom"]
+    assert [one.addressee for one in quotations] == ["Meg", "Tom", "Meg", "Tom", "Meg"]
+    assert [one.rule for one in quotations] == ["tag", "tag", "turns", "turns", "turns"]
 
 
 def test_who_is_called_is_the_addressee_and_does_not_speak() -> None:
     text = "Meg sat by Tom. “Tom, will you come in?” she said."
-    [said] = spoken(text)
-    assert (said.speaker, said.addressee) == ("Meg", "Tom")
+    [quotation] = spoken(text)
+    assert (quotation.speaker, quotation.addressee) == ("Meg", "Tom")
 
 
 def test_a_tag_names_the_addressee() -> None:
-    [said] = spoken("“Come in,” said Tom to Meg.")
-    assert said.addressee == "Meg"
+    [quotation] = spoken("“Come in,” said Tom to Meg.")
+    assert quotation.addressee == "Meg"
 
 
 def test_quotations_of_one_paragraph_are_of_one_speaker() -> None:
@@ -119,7 +119,7 @@ def test_quotations_of_one_paragraph_are_of_one_speaker() -> None:
 
 
 def test_a_thought_is_no_speech() -> None:
-    assert [said.kind for said in spoken("“It is dark,” thought Tom.")] == ["thought"]
+    assert [quotation.kind for quotation in spoken("“It is dark,” thought Tom.")] == ["thought"]
 
 
 def test_a_narrator_speaks_as_i() -> None:

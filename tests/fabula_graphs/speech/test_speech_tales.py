@@ -86,16 +86,18 @@ TALE = """“I knew him,” said Marlow. “Sit down.
 
 
 def test_who_is_addressed_inside_a_tale_does_not_speak() -> None:
-    said = spoken(f"“Now,” said Marlow.\n\n{TALE}\nII\n\n“The river was dark.\n\n“We slept.”\n")
-    outer = [one for one in said if not one.quotation.depth]
+    quotations = spoken(
+        f"“Now,” said Marlow.\n\n{TALE}\nII\n\n“The river was dark.\n\n“We slept.”\n"
+    )
+    outer = [one for one in quotations if not one.quotation.depth]
     assert {one.speaker for one in outer} == {"Marlow"}
     assert all(one.confidence >= SURE for one in outer)
 
 
 def test_a_tale_goes_on_after_an_interruption() -> None:
     rest = "“The river was dark.\n\n“It was far.\n\n“We slept.”\n"
-    said = spoken(f"{TALE.rstrip()}”\n\nHe was silent. The tide turned.\n\n{rest}")
-    after = [one for one in said if one.quotation.start >= len(TALE)]
+    quotations = spoken(f"{TALE.rstrip()}”\n\nHe was silent. The tide turned.\n\n{rest}")
+    after = [one for one in quotations if one.quotation.start >= len(TALE)]
     assert [(one.speaker, one.rule) for one in after] == [("Marlow", "tale")] * 3
 
 
@@ -107,13 +109,13 @@ def test_a_tale_goes_on_after_an_interruption() -> None:
     ],
 )
 def test_a_narrator_is_who_others_call(text: str, names: list[str]) -> None:
-    said = spoken(text * 3)
-    assert [one.speaker for one in said] == names * 3
+    quotations = spoken(text * 3)
+    assert [one.speaker for one in quotations] == names * 3
 
 
 def test_a_noun_that_speaks_is_a_person() -> None:
-    [said] = spoken("“Come in,” said the Medical Man.")
-    assert (said.speaker, said.is_doubtful) == ("the Medical Man", False)
+    [quotation] = spoken("“Come in,” said the Medical Man.")
+    assert (quotation.speaker, quotation.is_doubtful) == ("the Medical Man", False)
 
 
 @pytest.mark.parametrize("end", range(0, len(TALE), 3))

@@ -157,24 +157,24 @@ def test_a_summary_whose_members_are_gone_is_still_drawn() -> None:
 
 
 def test_every_passage_is_in_the_picture_and_told_by_its_title() -> None:
-    one = known(words=HOSTILE)
-    drawn = nodes(draw_trees(picture(one, HOSTILE, QUESTION), alone=True))
-    assert len(drawn) == len(one.chunks) + len(one.summaries) + len(one.details)
+    page = known(words=HOSTILE)
+    drawn = nodes(draw_trees(picture(page, HOSTILE, QUESTION), alone=True))
+    assert len(drawn) == len(page.chunks) + len(page.summaries) + len(page.details)
     titles = [node.findtext(f"{SPACE}title") or "" for node in drawn]
     assert sum('</script><script>window.broken = 1</script><b>"' in title for title in titles) > 30
     assert sum("hit" in node.attrib["class"].split() for node in drawn) == 3
 
 
 def test_a_page_holds_each_text_and_lets_none_out() -> None:
-    one = known(words=HOSTILE)
-    html = to_tree_page(picture(one, HOSTILE, QUESTION), found(one), "hybrid")
+    page = known(words=HOSTILE)
+    html = to_tree_page(picture(page, HOSTILE, QUESTION), found(page), "hybrid")
     assert html.count("</script>") == 2
     assert "<b>" not in html
     assert "\u2028" not in html.partition('id="graph"')[2]
     assert not re.search(r"(?:src|href)=|url\(|@import|https?://(?!www\.w3\.org/2000/svg)", html)
     graph = graph_of(html)
     texts = {node["text"] for node in graph["nodes"]}
-    assert {chunk.text for chunk in one.chunks} <= texts
+    assert {chunk.text for chunk in page.chunks} <= texts
     assert graph["question"] == QUESTION
     hits = [graph["nodes"][number]["kind"] for number, _ in graph["hits"]]
     assert hits == ["chunk", "summary", "detail"]

@@ -33,7 +33,7 @@ def text() -> BuildText:
 
 
 def test_the_core_knows_it_by_its_entry_point_alone() -> None:
-    [entry] = [one for one in entry_points(group=GROUP) if one.name == "aspects"]
+    [entry] = [point for point in entry_points(group=GROUP) if point.name == "aspects"]
     assert entry.load() is GRAPH is graph("aspects")
 
 
@@ -50,8 +50,8 @@ def test_what_becomes_nodes_and_edges_comes_back_as_it_was() -> None:
     )
     again = read_stored(known)
     assert set(again.summaries) == set(graph.summaries)
-    assert sorted(again.details, key=lambda one: one.id) == sorted(
-        graph.details, key=lambda one: one.id
+    assert sorted(again.details, key=lambda detail: detail.id) == sorted(
+        graph.details, key=lambda detail: detail.id
     )
     assert (again.assigned, again.changed) == (("theme",), 3)
 
@@ -127,7 +127,7 @@ def test_the_same_text_becomes_the_same_graph(text: BuildText) -> None:
 def test_what_is_known_of_an_unchanged_text_is_used_again_whole(text: BuildText) -> None:
     built, models = build(text, SmallModels()), SmallModels()
     again = build(text, models, as_known(text, built))
-    assert {one.id: one for one in again.nodes} == {one.id: one for one in built.nodes}
+    assert {node.id: node for node in again.nodes} == {node.id: node for node in built.nodes}
     ties, same = ({(edge.start, edge.end): edge for edge in made.edges} for made in (built, again))
     assert ties == same
     usage = models.meter.usage()

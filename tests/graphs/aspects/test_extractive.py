@@ -77,7 +77,7 @@ def writer(embedder: StaticEmbedder) -> ExtractiveWriter:
 
 
 def lines(text: str) -> list[str]:
-    return [" ".join(one.split()) for one in sentences(text, "en")]
+    return [" ".join(sentence.split()) for sentence in sentences(text, "en")]
 
 
 @pytest.mark.parametrize("aspect", NARRATIVE, ids=lambda aspect: aspect.name)

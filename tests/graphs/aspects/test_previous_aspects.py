@@ -168,8 +168,8 @@ def grown(graph: StoredAspects, count: int) -> list[Chunk]:
     return [
         *graph.chunks,
         *(
-            replace(one, id=f"new {one.id}", start=end + one.start, end=end + one.end)
-            for one in graph.chunks[:count]
+            replace(chunk, id=f"new {chunk.id}", start=end + chunk.start, end=end + chunk.end)
+            for chunk in graph.chunks[:count]
         ),
     ]
 
@@ -194,7 +194,9 @@ def test_a_little_later_text_joins_a_cluster_and_few_new_summaries_wait() -> Non
     previous = PreviousAspects(graph, chunks)
     now = members(previous.groups("", 1, chunks, KNOBS, divide))
     assert set().union(*now) == {chunk.id for chunk in chunks}
-    [*known] = [one for one in graph.summaries if (one.aspect, one.level) == ("plot", 1)]
+    [*known] = [
+        summary for summary in graph.summaries if (summary.aspect, summary.level) == ("plot", 1)
+    ]
     late = replace(known[-1], id="late", start=chunks[-1].start, end=chunks[-1].end)
     waiting = members(previous.groups("plot", 2, [*known, late], KNOBS, refuse))
     assert waiting == members(previous.groups("plot", 2, known, KNOBS, refuse))

@@ -85,11 +85,11 @@ class Detector:
 
     def __init__(self, chat: Chat, hidden: Collection[str], until: int) -> None:
         self.chat, self.hidden, self.until = chat, hidden, until
-        self.asked: list[tuple[int, int]] = []
+        self.calls: list[tuple[int, int]] = []
 
     def complete(self, prompt: Prompt) -> Reply:
         names = re.findall(r"^- ([^:\n]+):", prompt.user.partition("</aspects>")[0], re.MULTILINE)
-        self.asked.append((prompt.sample, len(names)))
+        self.calls.append((prompt.sample, len(names)))
         if prompt.sample < self.until:
             names = [name for name in names if name not in self.hidden]
         return Reply(json.dumps({"aspects": names}))
@@ -104,21 +104,21 @@ class Detecting(SmallModels):
 
     hidden: tuple[str, ...] = ("style",)
     until: int = 1
-    asked: list[tuple[int, int]] = field(default_factory=list)
+    calls: list[tuple[int, int]] = field(default_factory=list)
 
     def chat(self, role: Role, step: str) -> Any:
         if step != "aspects":
             return super().chat(role, step)
         detector = Detector(PlaceholderChat(), self.hidden, self.until)
-        detector.asked = self.asked
+        detector.calls = self.calls
         return CountedChat(detector, self.meter, step, "any")  # type: ignore[arg-type]
 
 
 def test_by_default_only_what_is_missing_is_asked_for_again(text: BuildText) -> None:
     models = Detecting(offline=False)
     built = in_two_steps(text, models, cluster_size=8)
-    clusters = sum(sample == 0 for sample, _ in models.asked)
-    assert models.asked.count((1, 1)) == clusters, "one name in the second round"
+    clusters = sum(sample == 0 for sample, _ in models.calls)
+    assert models.calls.count((1, 1)) == clusters, "one name in the second round"
     assert (built.facts["rounds"], built.facts["missed"], built.facts["missed_in"]) == (
         2,
         ["style"],
@@ -130,9 +130,9 @@ def test_by_default_only_what_is_missing_is_asked_for_again(text: BuildText) -> 
 def test_with_all_every_cluster_is_asked_for_every_aspect_again(text: BuildText) -> None:
     models = Detecting(offline=False)
     built = in_two_steps(text, models, cluster_size=8, repeat="all")
-    clusters = sum(sample == 0 for sample, _ in models.asked)
-    assert models.asked.count((0, NARRATIVE)) == clusters
-    assert models.asked.count((1, NARRATIVE)) == clusters, "PCA gives the same clusters again"
+    clusters = sum(sample == 0 for sample, _ in models.calls)
+    assert models.calls.count((0, NARRATIVE)) == clusters
+    assert models.calls.count((1, NARRATIVE)) == clusters, "PCA gives the same clusters again"
     assert built.facts["rounds"] == 2
     assert built.facts["missed"] == ["style"]
     assert built.facts["assigned"] == []

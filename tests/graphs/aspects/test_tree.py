@@ -97,10 +97,10 @@ def test_a_summary_alone_in_its_cluster_waits_a_level_instead_of_being_said_agai
 
 
 def test_all_trees_grow_level_by_level() -> None:
-    asked: list[int] = []
-    trees = grown(singles(2), 5, more={THEME: singles(8)}, asked=asked)
+    counts: list[int] = []
+    trees = grown(singles(2), 5, more={THEME: singles(8)}, asked=counts)
     assert levels(trees) == [1, 1, 2] + [1] * 8 + [2] * 4 + [3] * 2 + [4]
-    assert asked == [1, 2, 3, 4]
+    assert counts == [1, 2, 3, 4]
 
 
 def test_clusters_with_the_same_members_become_one_group() -> None:
@@ -138,15 +138,15 @@ def test_every_aspect_gets_the_clusters_that_hold_it() -> None:
 
 
 def test_detection_is_repeated_for_missing_aspects_alone() -> None:
-    asked: list[list[str]] = []
+    texts: list[list[str]] = []
 
     def detect(aspects: Sequence[Aspect], number: int) -> list[frozenset[str]]:
-        asked.append([aspect.name for aspect in aspects])
-        names: set[str] = {1: {"plot"}, 2: {"theme"}}.get(len(asked), set())
+        texts.append([aspect.name for aspect in aspects])
+        names: set[str] = {1: {"plot"}, 2: {"theme"}}.get(len(texts), set())
         return [frozenset(names), frozenset()]
 
     made = assigned([PLOT, THEME, STYLE], 2, detect, 1)
-    assert asked == [["plot", "theme", "style"], ["theme", "style"], ["style"]]
+    assert texts == [["plot", "theme", "style"], ["theme", "style"], ["style"]]
     assert made == [(PLOT, [0], False), (THEME, [0], False), (STYLE, [1], True)]
 
 

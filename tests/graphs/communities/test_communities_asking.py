@@ -59,7 +59,7 @@ TREE = {
 
 def row(community: str, level: int = 0, parent: str = "", **other: Any) -> dict[str, Any]:
     """A row of find_reports, as Neo4j gives it."""
-    told = {
+    reply = {
         "community": community,
         "chunks": 1,
         "parent": parent or None,
@@ -80,7 +80,7 @@ def row(community: str, level: int = 0, parent: str = "", **other: Any) -> dict[
         "importance": 5.0,
         "sources": [f"c-{community}"],
     }
-    return told | other
+    return reply | other
 
 
 def report(id: str, level: int = 0, parent: str = "", **other: Any) -> StoredReport:
@@ -164,18 +164,18 @@ def test_a_level_has_the_leaves_above_it_and_a_parent_only_for_whom_no_child_tel
     level: int, read: str
 ) -> None:
     """At level 1 those of the right are told of by the report on all alone."""
-    assert " ".join(sorted(one.id for one in reports_at_level(tree(), level))) == read
+    assert " ".join(sorted(report.id for report in reports_at_level(tree(), level))) == read
 
 
 def test_a_report_is_under_the_nearest_one_above_it() -> None:
-    above = {one.id: one.parent for one in tree()}
+    above = {report.id: report.parent for report in tree()}
     assert above["right a"] == "all", "the community between them has no report"
     assert above["deep"] == "right b"
 
 
 def test_where_no_child_has_a_report_the_one_above_them_is_read() -> None:
     rows = [row("all"), row("left", 1, "all", id=None), row("right", 1, "all", id=None)]
-    assert [one.id for one in reports_at_level(make_reports(rows), 2)] == ["all"]
+    assert [report.id for report in reports_at_level(make_reports(rows), 2)] == ["all"]
 
 
 def test_who_is_in_a_community_without_a_report_is_read_of_at_every_level() -> None:
@@ -187,7 +187,7 @@ def test_who_is_in_a_community_without_a_report_is_read_of_at_every_level() -> N
         row("left b", 2, "left"),
     ]
     read = {
-        level: " ".join(one.id for one in reports_at_level(make_reports(rows), level))
+        level: " ".join(report.id for report in reports_at_level(make_reports(rows), level))
         for level in (0, 1, 2, 9)
     }
     assert read == {0: "all", 1: "all left", 2: "all left a left b", 9: "all left a left b"}
@@ -222,9 +222,9 @@ def test_batches_are_the_same_whatever_the_order_they_come_in_and_within_their_l
     assert batches == make_batches(reports[::-1], 7 * each + 3)
     assert all(len(some) <= 7 for some in batches)
     assert len(batches) == 5
-    told = [one.id for some in batches for one in some]
-    assert sorted(told) == [report.id for report in reports]
-    assert told != sorted(told), "neighbours are not read together"
+    ids = [one.id for some in batches for one in some]
+    assert sorted(ids) == [report.id for report in reports]
+    assert ids != sorted(ids), "neighbours are not read together"
 
 
 def test_a_batch_begins_with_what_most_chunks_mention_then_with_the_most_important() -> None:
@@ -250,8 +250,8 @@ def test_findings_are_numbered_through_all_reports_of_a_batch() -> None:
 
 
 def test_a_number_that_a_report_prints_is_no_citation() -> None:
-    told = format_report(report("a", summary="He reads [7] and [8]."), 1)
-    assert "He reads (7) and (8)." in told
+    text = format_report(report("a", summary="He reads [7] and [8]."), 1)
+    assert "He reads (7) and (8)." in text
 
 
 # Points
@@ -327,7 +327,7 @@ def test_equal_points_come_as_their_batches_and_in_these_as_they_come() -> None:
 
     first = [named("a", 50), named("b", 90), named("c", 50)]
     second = [named("d", 90), named("e", 60), named("f", 50)]
-    assert [one.text for one in rank_points([first, second])] == list("bdeacf")
+    assert [point.text for point in rank_points([first, second])] == list("bdeacf")
 
 
 def test_as_many_points_as_fit_and_at_least_one() -> None:
@@ -384,7 +384,7 @@ def test_an_answer_takes_a_call_a_batch_and_one_more() -> None:
     says = mapped({f"R{n:02}": asked_of(f"r{n:02}", 10 * n + 10) for n in range(4)})
     context = [chunk(f"c-r{n:02}", n + 1) for n in range(4)]
     [answer], told = put_together(says, reports, context, batch_tokens=1)
-    assert len(says.asked) == 4 + 1
+    assert len(says.prompts) == 4 + 1
     assert isinstance(answer, Reply)
     assert answer.text.splitlines() == [
         "(score 40) said of r03 [4]",
@@ -399,7 +399,7 @@ def test_where_nothing_helps_no_call_is_made_to_say_so() -> None:
     says = mapped({"R00": [point("nothing", 0, 1)]})
     pieces, _ = put_together(says, many(3), [chunk("c", 1)], batch_tokens=1)
     assert pieces == [Reply(NO_ANSWER)]
-    assert len(says.asked) == 3
+    assert len(says.prompts) == 3
 
 
 def test_a_batch_that_fails_is_named_and_the_others_are_read() -> None:
@@ -436,7 +436,7 @@ def test_reduce_reads_the_best_points_first() -> None:
     with tools_of(says, knobs) as tools:
         [said] = reduce("What?", points, [chunk("c1", 1)], FILTERS, tools)
     assert said == Reply("(score 9) a [1]\n(score 5) b [1]")
-    assert "at most about 20 words" in says.asked[0].user
+    assert "at most about 20 words" in says.prompts[0].user
 
 
 def test_what_reduce_reads_is_within_its_limit_with_the_numbers_of_all_chunks() -> None:
@@ -460,7 +460,7 @@ def test_calls_of_the_map_are_the_same_every_time() -> None:
         says = mapped({})
         with tools_of(says, GlobalOptions(batch_tokens=1)) as tools:
             ask_points("What?", many(9), tools)
-        return sorted(one.user for one in says.asked)
+        return sorted(prompt.user for prompt in says.prompts)
 
     assert asked() == asked()
 
@@ -471,7 +471,9 @@ def test_the_calls_of_a_map_are_limited_and_the_first_reports_are_read() -> None
     with tools_of(says, GlobalOptions(batch_tokens=1, calls=3)) as tools:
         _, note = ask_points("What?", many(9), tools)
     assert note.startswith("3 of 9 reports in 3 batches: ")
-    read = sorted(name for one in says.asked for name in re.findall(r"Report: (\w+)", one.user))
+    read = sorted(
+        name for prompt in says.prompts for name in re.findall(r"Report: (\w+)", prompt.user)
+    )
     assert read == ["R00", "R01", "R02"]
 
 
@@ -550,7 +552,7 @@ def test_a_rating_that_can_not_be_read_counts_as_1(reply: str, rating: int) -> N
     says = Says(lambda user: reply)
     with tools_of(says, DynamicOptions()) as tools:
         assert dynamic.ask_rating("What?", report("a"), tools) == rating
-    assert len(says.asked) == 1
+    assert len(says.prompts) == 1
 
 
 # DRIFT
@@ -572,9 +574,9 @@ def test_follow_ups_come_by_rank_equal_ones_by_their_texts() -> None:
 
 
 def test_a_follow_up_in_the_same_words_is_dropped_for_good() -> None:
-    asked = opened({"who gave the lamp to Boris": 1.0})
+    rates = opened({"who gave the lamp to Boris": 1.0})
     found = opened({"Who gave Boris the lamp to": 0.9, "who sank": 0.5, "sank who": 0.4})
-    chosen, rest = drift.choose(found, asked, 3)
+    chosen, rest = drift.choose(found, rates, 3)
     assert [one.text for one in chosen] == ["who sank"]
     assert rest == []
 
@@ -592,8 +594,8 @@ def follow(says: Says, **knobs: Any) -> tuple[list[str], list[drift.StepResult],
         found = drift.follow_up(
             "What of it?", Words().vector("What of it?"), primed, look_up, tools
         )
-        told = [step.note for step in tools.trace.root.steps if step.name == "round"]
-    return looked_up, found, told
+        notes = [step.note for step in tools.trace.root.steps if step.name == "round"]
+    return looked_up, found, notes
 
 
 def by_prompt(user: str) -> str:
@@ -609,7 +611,7 @@ def by_prompt(user: str) -> str:
 def test_drift_stops_exactly_at_its_budget(calls: int, rounds: int) -> None:
     says = Says(by_prompt)
     looked_up, found, told = follow(says, calls=calls, rounds=rounds)
-    assert len(says.asked) == 5 + calls
+    assert len(says.prompts) == 5 + calls
     assert len(looked_up) == len(found) == calls
     assert len(told) == min(rounds, calls)
 
@@ -642,7 +644,7 @@ def test_an_answer_that_can_not_be_read_costs_one_call_and_is_told_of() -> None:
 
     says = Says(say)
     _, found, told = follow(says, calls=6, rounds=2)
-    assert len(says.asked) == 5 + 6
+    assert len(says.prompts) == 5 + 6
     assert len(found) == 5
     assert sum("failed" in note for note in told) == 1
 
@@ -660,19 +662,19 @@ def test_folds_share_the_reports_in_their_order() -> None:
     says = Says(by_prompt)
     with tools_of(says, DriftOptions(folds=3)) as tools:
         drift.read_folds("What?", many(7), tools)
-    read = sorted(" ".join(re.findall(r"Report: (\w+)", one.user)) for one in says.asked)
+    read = sorted(" ".join(re.findall(r"Report: (\w+)", prompt.user)) for prompt in says.prompts)
     assert read == ["R00 R01 R02", "R03 R04 R05", "R06"]
 
 
 def test_what_does_not_help_is_no_part_of_the_answer() -> None:
     said = [("a", 0), ("", 50), ("c", 20)]
     found = [drift.StepResult(Point(text, score, {}), ()) for text, score in said]
-    assert [one.text for one in drift.helpful_points(found)] == ["c"]
+    assert [point.text for point in drift.helpful_points(found)] == ["c"]
 
 
 def test_a_follow_up_is_shown_chunks_to_cite_and_reports_to_understand_them() -> None:
-    told = Hit("r", "report", "d", "D", "en", "I", "", 0, 0, 9, "A: she [4] left.", 5, 1.0)
-    passages = [Passage(1, told, told.text, ((0, 5),)), chunk("c1", 2), chunk("c2", 3)]
+    hit = Hit("r", "report", "d", "D", "en", "I", "", 0, 0, 9, "A: she [4] left.", 5, 1.0)
+    passages = [Passage(1, hit, hit.text, ((0, 5),)), chunk("c1", 2), chunk("c2", 3)]
     listed, cites = drift.format_passages(passages)
     assert listed == "A: she (4) left.\n\n[1] Text of c1.\n\n[2] Text of c2."
     assert cites == {1: ("c1",), 2: ("c2",)}

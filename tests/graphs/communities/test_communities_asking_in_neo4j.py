@@ -119,7 +119,7 @@ def test_an_answer_cites_the_book_and_comes_again_the_same(name: str, model: End
         cited = texts(answer, fabula)
     assert any("gave the lamp to Boris" in text for text in cited.values())
     assert (again.text, again.context) == (answer.text, answer.context)
-    assert [one.number for one in answer.context] == list(range(1, len(answer.context) + 1))
+    assert [passage.number for passage in answer.context] == list(range(1, len(answer.context) + 1))
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_where_there_are_no_reports_the_path_says_what_was_asked_instead(name: s
             answer = fabula.query(QUESTION, document=document)
         assert {hit.kind for hit in hits} == {"chunk"}
         assert answer.quotes
-        told = [one for one in notes(steps.root.steps) if one.startswith("fall back")]
+        told = [note for note in notes(steps.root.steps) if note.startswith("fall back")]
         assert len(told) == fallen
         assert "there are no reports" in told[0]
 
@@ -190,12 +190,12 @@ def test_local_without_a_model_reads_no_reports() -> None:
 
 
 def test_the_command_line_shows_the_way_of_an_answer(model: Endpoint) -> None:
-    asked = ["query", QUESTION, "--mode", "global", "--explain", "--json"]
-    result = CliRunner().invoke(main, asked)
+    command = ["query", QUESTION, "--mode", "global", "--explain", "--json"]
+    result = CliRunner().invoke(main, command)
     assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
-    assert told["answer"]
-    assert {"reports", "map", "reduce"} <= {step["step"] for step in told["path"]}
+    body = json.loads(result.stdout)
+    assert body["answer"]
+    assert {"reports", "map", "reduce"} <= {step["step"] for step in body["path"]}
 
 
 def test_the_collections_own_reports_are_asked_and_say_that_documents_changed(
@@ -206,7 +206,7 @@ def test_the_collections_own_reports_are_asked_and_say_that_documents_changed(
         with Fabula(mode="global", collection="bare") as fabula:
             answer = fabula.stream(QUESTION, knobs={"scope": "collection"}, path=steps).answer
             assert texts(answer, fabula)
-        [told] = {one for one in notes(steps.root.steps) if one.startswith("reports: ")}
+        [told] = {note for note in notes(steps.root.steps) if note.startswith("reports: ")}
         return answer, told
 
     with Fabula(collection="bare", graphs=()) as fabula:

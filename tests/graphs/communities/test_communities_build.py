@@ -100,7 +100,7 @@ def test_an_edit_asks_for_the_report_of_its_community_alone() -> None:
     chunks = made_chunks(*texts)
     says = writes()
     now = built(Models(says), chunks, entities(chunks, Dora="Dora is angry."), known_from(before))
-    [asked] = says.asked
+    [asked] = says.prompts
     assert "Dora is angry" in asked.user
     was, is_now = ({node.id for node in labelled(it, "Report")} for it in (before, now))
     assert was == is_now, "ids stay"
@@ -134,9 +134,9 @@ def test_leaves_are_reported_on_first_and_stand_for_what_does_not_fit_above() ->
     for child, parent in parents:
         assert members(made, by_id[child], below) < members(made, by_id[parent], below)
     with_parts = {parent for _, parent in parents}
-    replaced = [one.user for one in says.asked if "Groups within:" in one.user]
+    replaced = [prompt.user for prompt in says.prompts if "Groups within:" in prompt.user]
     assert 0 < len(replaced) <= len(with_parts)
-    first = min(number for number, one in enumerate(says.asked) if one.user in replaced)
+    first = min(number for number, one in enumerate(says.prompts) if one.user in replaced)
     leaves = [one for one in labelled(made, "Community") if one.id not in with_parts]
     deepest = max(leaf.properties["level"] for leaf in leaves)
     assert first >= sum(leaf.properties["level"] == deepest for leaf in leaves)
@@ -221,25 +221,25 @@ def claims(*some: Any) -> str:
 
 
 def test_a_claim_is_kept_where_its_words_are_printed() -> None:
-    told = window("“I will come,” said Anna. ", "Anna spoke with Berta. Berta wept. ")
+    texts = window("“I will come,” said Anna. ", "Anna spoke with Berta. Berta wept. ")
     unquoted = {**PROMISE, "quotes": ["Anna flew to the moon", ""]}
     across = {**PROMISE, "description": "Both.", "quotes": ["said Anna. Anna spoke"]}
     long = {**PROMISE, "subject": "A" * 10_000}
     said = read_claims(claims(PROMISE, unquoted, across, long, {"subject": "it"}, 7, *[{}] * 9000))
-    records = attribute(told, said)
+    records = attribute(texts, said)
     found = records.records
     assert [(one.chunk, one.text) for one in found] == [
-        (told.chunks[1].id, "Anna promises Berta to come."),
-        (told.chunks[0].id, "Both."),
+        (texts.chunks[1].id, "Anna promises Berta to come."),
+        (texts.chunks[0].id, "Both."),
     ]
     assert (found[0].type, found[0].since, found[0].until) == ("promise", "", "Monday")
     assert records.dropped == {"unquoted": 1, "overlong": 1, "malformed": 36, "surplus": 8966}
 
 
 def test_a_claim_with_a_description_of_something_else_is_left_out_and_counted() -> None:
-    told = window("“I will come,” said Anna. ", "Anna spoke with Berta. Berta wept. ")
+    texts = window("“I will come,” said Anna. ", "Anna spoke with Berta. Berta wept. ")
     moon = {**PROMISE, "description": "The Emperor promises his army the burning city of Moscow."}
-    records = attribute(told, read_claims(claims(PROMISE, moon)), "en")
+    records = attribute(texts, read_claims(claims(PROMISE, moon)), "en")
     assert [claim.text for claim in records.records] == ["Anna promises Berta to come."]
     assert records.dropped == {"unsupported": 1}
 
@@ -263,9 +263,9 @@ def test_claims_are_in_reports_and_in_the_graph_and_asked_for_once() -> None:
     names = {node.id: node.properties["name"] for node in below.nodes}
     assert names[dict(edges(made, "SUBJECT"))[first.id]] == "Anna"
     assert names[dict(edges(made, "OBJECT"))[first.id]] == "Berta"
-    told = [one.user for one in says.asked if "<group>" in one.user]
+    prompts = [prompt.user for prompt in says.prompts if "<group>" in prompt.user]
     assert any(
-        "Anna of Anna and Berta (promise, true, Monday): Anna promises" in one for one in told
+        "Anna of Anna and Berta (promise, true, Monday): Anna promises" in one for one in prompts
     )
     assert first.id in {end for _, end in edges(made, "CITES")}
     again = Models(Says(say))
@@ -293,7 +293,7 @@ def test_claims_that_were_missed_in_vain_are_a_gap_and_asked_for_again(
     says = Says(lambda user: claims() if "listed before" in user else writes_claims(user))
     again = built(Models(says), CHUNKS[:6], known=known_from(made, CHUNKS[:6]), claims=True)
     assert again.gaps == ()
-    assert any("were listed before" in one.user for one in says.asked)
+    assert any("were listed before" in prompt.user for prompt in says.prompts)
 
 
 def test_every_field_that_is_asked_of_a_claim_is_read() -> None:

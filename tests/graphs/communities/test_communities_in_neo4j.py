@@ -252,6 +252,8 @@ def assert_refuted(store: Store, graph: str) -> None:
             with store.session() as session, session.begin_transaction() as transaction:
                 undone = Undone(transaction, store)
                 undone.run(statement)
-                found = {one.invariant for one in check(undone, graphs().values()).violations}
+                found = {
+                    violation.invariant for violation in check(undone, graphs().values()).violations
+                }
                 transaction.rollback()
             assert file.stem in found, statement

@@ -79,8 +79,8 @@ def test_every_bond_and_claim_is_shown_by_degree_with_its_ends() -> None:
         subjects=("b",),
         objects=("c",),
     )
-    told = network([("a", "b"), ("a", "c"), ("a", "d"), ("b", "c")], claims=[claim])
-    context = ContextRenderer(told, 8000).render(group("abcd"))
+    graph = network([("a", "b"), ("a", "c"), ("a", "d"), ("b", "c")], claims=[claim])
+    context = ContextRenderer(graph, 8000).render(group("abcd"))
     assert context.text.splitlines() == [
         "Entities:",
         "[1] A (person): a is there.",
@@ -110,8 +110,8 @@ def test_of_a_hero_of_whom_much_is_claimed_as_much_is_shown_as_there_is_room_for
         )
         for number in range(300)
     ]
-    told = network([("a", "b"), ("b", "c")], claims=claims)
-    context = ContextRenderer(told, LIMIT).render(group("abc"))
+    graph = network([("a", "b"), ("b", "c")], claims=claims)
+    context = ContextRenderer(graph, LIMIT).render(group("abc"))
     assert "] A – B: They meet." in context.text
     assert 5 < context.text.count("B comes.") < 300
     assert tokens.count(context.text) <= LIMIT + 20, "and three headings"
@@ -128,14 +128,14 @@ def test_what_is_told_of_others_does_not_change_what_a_report_is_written_from() 
 def test_the_biggest_part_gives_way_to_its_report_first() -> None:
     """A parent of 12,000 tokens with two children: the bigger one is replaced, and then it fits."""
     big, small = "abcdefghijkl", "rstuvwxyz"
-    told = network(
+    graph = network(
         [(one, other) for some in (big, small) for one, other in pairwise(some)] + [("a", "r")],
         {one: " ".join([f"{one} word"] * 320) for one in big + small},
     )
     children = [group(small, 1, big + small), group(big, 1, big + small)]
     reports = {big: written("The big", "a-b"), small: written("The small", "r-s")}
-    assert sum(tokens.count(value.text) for value in told.members.values()) > 11_500
-    whole = ContextRenderer(told, 8000).render(group(big + small), children, reports)
+    assert sum(tokens.count(value.text) for value in graph.members.values()) > 11_500
+    whole = ContextRenderer(graph, 8000).render(group(big + small), children, reports)
     assert [line.partition("] ")[2][:9] for line in lines(whole)] == [
         "The big: ",
         *(f"{who} (person"[:9] for who in small.upper()),
@@ -144,9 +144,9 @@ def test_the_biggest_part_gives_way_to_its_report_first() -> None:
     ]
     assert whole.rows[0].cites == ("a-b",), "a report rests on what its findings rest on"
     assert tokens.count(whole.text) <= 8000
-    all_of_it = ContextRenderer(told, 20_000).render(group(big + small), children, reports)
+    all_of_it = ContextRenderer(graph, 20_000).render(group(big + small), children, reports)
     assert "Groups within" not in all_of_it.text
-    both = ContextRenderer(told, 1000).render(group(big + small), children, reports)
+    both = ContextRenderer(graph, 1000).render(group(big + small), children, reports)
     assert [line.partition(":")[0] for line in lines(both)[:2]] == [
         "[1] The big",
         "[2] The small",
@@ -155,11 +155,11 @@ def test_the_biggest_part_gives_way_to_its_report_first() -> None:
 
 
 def test_without_reports_it_is_cut_by_the_bonds_of_those_who_have_most() -> None:
-    told = network(
+    graph = network(
         [("a", "b"), ("a", "c"), ("b", "c"), ("c", "d"), ("d", "e")],
         {one: " ".join([f"{one} word"] * 90) for one in "abcde"},
     )
-    context = ContextRenderer(told, 1500 // 10).render(group("abcde"), [group("ab", 1)])
+    context = ContextRenderer(graph, 1500 // 10).render(group("abcde"), [group("ab", 1)])
     assert tokens.count(context.text) <= 150
     assert [line.split(" (")[0].partition(": ")[0] for line in lines(context)] == [
         *("[1] A", "[2] C", "[3] B"),
@@ -168,15 +168,15 @@ def test_without_reports_it_is_cut_by_the_bonds_of_those_who_have_most() -> None
 
 
 def test_nobody_is_so_long_that_nothing_fits() -> None:
-    told = network([("a", "b")], {"a": "word " * 100_000, "b": "word " * 9_000})
-    context = ContextRenderer(told, 200).render(group("ab"))
+    graph = network([("a", "b")], {"a": "word " * 100_000, "b": "word " * 9_000})
+    context = ContextRenderer(graph, 200).render(group("ab"))
     assert len(lines(context)) == 3
     assert tokens.count(context.text) <= 200
 
 
 def test_a_finding_rests_on_what_is_told_of_both_and_not_on_all_of_a_hero() -> None:
-    told = network([("a", "b"), ("a", "c"), ("a", "d")])
-    context = ContextRenderer(told, 8000).render(group("abcd"))
+    graph = network([("a", "b"), ("a", "c"), ("a", "d")])
+    context = ContextRenderer(graph, 8000).render(group("abcd"))
     report = replace(
         written("All"),
         findings=(
@@ -185,7 +185,7 @@ def test_a_finding_rests_on_what_is_told_of_both_and_not_on_all_of_a_hero() -> N
             ReportFinding("Three", "", (7, 6)),
         ),
     )
-    one, two, three = context.resolve(report, told).findings
+    one, two, three = context.resolve(report, graph).findings
     assert (one.cites, one.chunks) == (("a", "a-b"), ("a-b",))
     assert (two.cites, two.chunks) == (("a", "b"), ("a-b", "a-c", "a-d"))
     assert (three.cites, three.chunks) == (("a-d", "a-c"), ("a-c", "a-d"))

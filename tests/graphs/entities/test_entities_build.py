@@ -102,14 +102,19 @@ def edited(chunks: Sequence[Chunk], index: int, text: str) -> tuple[Chunk, ...]:
 def test_entities_have_their_names_and_rest_on_their_chunks() -> None:
     graph = made()
     scrooge = one(graph, "Entity", "Ebenezer Scrooge")
-    told = scrooge.properties
-    assert dict(zip(told["names"], told["counts"], strict=True)) == {
+    properties = scrooge.properties
+    assert dict(zip(properties["names"], properties["counts"], strict=True)) == {
         "Ebenezer Scrooge": 2,
         "Scrooge": 1,
     }
-    assert (told["mentions"], told["chunks"], told["degree"], told["by"]) == (3, 3, 1, "model")
-    assert told["text"] == "He is a miser."
-    assert (told["section"], told["start"], told["end"]) == ("I", 0, STORY[0].end)
+    assert (
+        properties["mentions"],
+        properties["chunks"],
+        properties["degree"],
+        properties["by"],
+    ) == (3, 3, 1, "model")
+    assert properties["text"] == "He is a miser."
+    assert (properties["section"], properties["start"], properties["end"]) == ("I", 0, STORY[0].end)
     assert scrooge.sources == tuple(chunk.id for chunk in STORY[:3])
     assert scrooge.embedding is not None
     [first, second, _] = edges(graph, scrooge, "FROM_CHUNK")
@@ -220,7 +225,7 @@ def test_windows_that_an_edit_moved_are_not_asked_again() -> None:
 def test_what_the_graph_gives_back_is_what_was_said() -> None:
     text = (*(chunk.text for chunk in STORY), "Mr. Scrooge, Ebenezer Scrooge, old Scrooge. ")
     chunks = made_chunks(*text)
-    said = {
+    replies = {
         **SAID,
         "old Scrooge": {
             "entities": [
@@ -231,7 +236,7 @@ def test_what_the_graph_gives_back_is_what_was_said() -> None:
             "relations": [],
         },
     }
-    before = built(chunks, Models(script(said)), **WINDOWS)[0]
+    before = built(chunks, Models(script(replies)), **WINDOWS)[0]
     scrooges = [node for node in before.nodes if "Mr. Scrooge" in node.properties.get("names", ())]
     assert len(scrooges) == 1, "one entity has several records of one chunk"
     again, _ = built(chunks, Models(script({})), known_from(before, chunks), **WINDOWS)
@@ -290,14 +295,14 @@ def test_too_many_gaps_fail_the_document() -> None:
 def often(count: int) -> tuple[tuple[Chunk, ...], dict[str, Records]]:
     """A story in which each chunk says another thing of one man."""
     chunks = made_chunks(*(f"Fred came on day {day:02}. " for day in range(count)))
-    said: dict[str, Records] = {
+    replies: dict[str, Records] = {
         f"day {day:02}": {
             "entities": [entity("Fred", 1, description=f"He came, the {day}.")],
             "relations": [],
         }
         for day in range(count)
     }
-    return chunks, said
+    return chunks, replies
 
 
 @for_each(("count", "calls"), [(MANY - 1, 0), (MANY, 1)])
@@ -357,14 +362,14 @@ def test_a_call_merges_the_statements_about_several() -> None:
     everyone = [f"Name{letter}" for letter in "ABCDEFGHIJKL"]
     says = [f"Day {day:02}: {' and '.join(everyone)}. " for day in range(MANY)]
     chunks = made_chunks(*says)
-    said: dict[str, Records] = {
+    replies: dict[str, Records] = {
         f"Day {day:02}": {
             "entities": [entity(one, 1, description=f"{one} {day}") for one in everyone],
             "relations": [],
         }
         for day in range(MANY)
     }
-    script_says, alone = script(said), []
+    script_says, alone = script(replies), []
 
     def say(user: str) -> str:
         if "each subject" not in user:
@@ -398,7 +403,9 @@ def test_sixty_thousand_words_take_so_many_calls(gleanings: int, most: int) -> N
         " met ".join(people[(at * step) % len(people)] for step in (1, 3, 7)) + f" on day {at}. "
         for at in range(28 * 15)
     ]
-    chunks = [replace(one, section=str(one.index // 15)) for one in made_chunks(*texts, tokens=180)]
+    chunks = [
+        replace(chunk, section=str(chunk.index // 15)) for chunk in made_chunks(*texts, tokens=180)
+    ]
     models = Models(Says(lambda user: reply(user, None)))
     graph, _ = built(chunks, models, gleanings=gleanings)
     calls = {step: usage.calls for step, usage in models.meter.usage().items()}
@@ -526,19 +533,19 @@ def says_of_names(reply_about_pairs: str) -> Says:
 
 @for_each(("is_same", "count"), [(True, 1), (False, 2)])
 def test_a_model_is_asked_about_doubtful_names_once(is_same: bool, count: int) -> None:
-    said = json.dumps({"pairs": [{"number": 1, "same": is_same, "why": "kin"}]})
-    chat = says_of_names(said)
+    reply = json.dumps({"pairs": [{"number": 1, "same": is_same, "why": "kin"}]})
+    chat = says_of_names(reply)
     graph, gaps = built(HILBERYS, Models(chat), window_tokens=900, gleanings=0)
-    [asked] = [prompt for prompt in chat.asked if "<pairs>" in prompt.user]
+    [asked] = [prompt for prompt in chat.prompts if "<pairs>" in prompt.user]
     assert "Mrs. Hilbery, person, 7 times" in asked.user
     assert asked.user.count("</pairs>") == 1, "the text cannot close the fence"
     assert (len([node for node in graph.nodes if node.label == "Entity"]), gaps) == (count, ())
-    again = says_of_names(said)
+    again = says_of_names(reply)
     models = Models(again)
     rebuilt, _ = built(
         HILBERYS, models, known_from(graph, HILBERYS), window_tokens=900, gleanings=0
     )
-    assert (models.meter.total().calls, again.asked) == (0, [])
+    assert (models.meter.total().calls, again.prompts) == (0, [])
     assert same(graph, rebuilt)
 
 
@@ -548,10 +555,10 @@ def test_names_that_no_model_decides_on_stay_apart_and_are_a_gap() -> None:
     [gap] = gaps
     assert (gap.step, set(gap.sources)) == ("names", {HILBERYS[0].id, HILBERYS[1].id})
     assert len([node for node in graph.nodes if node.label == "Entity"]) == 2
-    said = json.dumps({"pairs": [{"number": 1, "same": True, "why": "one"}]})
+    reply = json.dumps({"pairs": [{"number": 1, "same": True, "why": "one"}]})
     again, gaps = built(
         HILBERYS,
-        Models(says_of_names(said)),
+        Models(says_of_names(reply)),
         known_from(graph, HILBERYS),
         window_tokens=900,
         gleanings=0,

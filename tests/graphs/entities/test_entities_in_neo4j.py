@@ -295,7 +295,7 @@ def test_what_breaks_an_invariant_is_found(invariant: str, statement: str, sound
     with sound.session() as session, session.begin_transaction() as transaction:
         undone = Undone(transaction, sound)
         undone.run(statement)
-        found = {one.invariant for one in check(undone, graphs().values()).violations}
+        found = {violation.invariant for violation in check(undone, graphs().values()).violations}
         transaction.rollback()
     assert invariant in found
 

@@ -59,7 +59,7 @@ def ties(cast: Entities) -> dict[frozenset[str], int]:
     return {
         frozenset((names[relation.source], names[relation.target])): count
         for relation in cast.relations
-        if (count := sum(is_of_scene(one.keywords) for one in relation.mentions))
+        if (count := sum(is_of_scene(mention.keywords) for mention in relation.mentions))
     }
 
 
@@ -198,8 +198,10 @@ def test_labels_are_one_person_where_a_forename_is_short_or_words_are_turned_rou
 
 
 def test_a_label_with_a_comma_is_one_person_unless_both_speak_by_turns() -> None:
-    one = read_speeches(play(["STRANGER.", "TOM."] * 3, ["MARY, STRANGER.", "TOM.", "MARY."] * 2))
-    assert [speech.also for speech in one if speech.also] == ["MARY, STRANGER"] * 2
+    speeches = read_speeches(
+        play(["STRANGER.", "TOM."] * 3, ["MARY, STRANGER.", "TOM.", "MARY."] * 2)
+    )
+    assert [speech.also for speech in speeches if speech.also] == ["MARY, STRANGER"] * 2
     two = read_speeches(play(["STRANGER.", "MARY."] * 3, ["MARY, STRANGER.", "TOM.", "MARY."] * 2))
     assert [[s.name for s in speech.speakers] for speech in two if len(speech.speakers) > 1] == [
         ["MARY", "STRANGER"]

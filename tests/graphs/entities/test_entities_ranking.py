@@ -93,7 +93,7 @@ def test_a_fact_is_text_whatever_it_reads_like() -> None:
     facts = ["__import__('os').abort() is a fact", "('Anna', 'is', 'late')"]
     assert hippo.ask_which_help("Who is late?", facts, chat) == {2}
     listed = "[1] __import__('os').abort() is a fact\n[2] ('Anna', 'is', 'late')"
-    assert listed in chat.asked[0].user
+    assert listed in chat.prompts[0].user
 
 
 # fast

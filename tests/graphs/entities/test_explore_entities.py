@@ -56,8 +56,8 @@ def graph(address: Address, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         chunks = sorted(chunks_of(text), key=lambda chunk: chunk.index)
         space = store.space("default")
         assert space is not None
-        told = small_communities(cast, [chunk.id for chunk in chunks])
-        put(store, in_space([told], space.dimensions), space.model)
+        communities = small_communities(cast, [chunk.id for chunk in chunks])
+        put(store, in_space([communities], space.dimensions), space.model)
         yield store
 
 
@@ -176,12 +176,12 @@ def test_the_entities_of_a_document_are_listed(typed: Any) -> None:
 
 
 def test_one_is_told_by_any_name(typed: Any) -> None:
-    told = typed("entity", "mr john hale").output
-    assert told.startswith("Hale · person · The Ferry\n")
-    assert "Hale 2, John Hale 1 (family), Mr. Hale 1 (title), Mr. John Hale 1 (title)" in told
-    assert "CHAPTER III" in told
+    output = typed("entity", "mr john hale").output
+    assert output.startswith("Hale · person · The Ferry\n")
+    assert "Hale 2, John Hale 1 (family), Mr. Hale 1 (title), Mr. John Hale 1 (title)" in output
+    assert "CHAPTER III" in output
     [row] = json.loads(typed("entity", "Hale", "--json").output)["rows"]
-    assert {one["name"] for one in row["relations"]} >= {"Anna"}
+    assert {relation["name"] for relation in row["relations"]} >= {"Anna"}
     assert json.loads(typed("entity", row["id"], "--json").output)["rows"] == [row]
     [first] = json.loads(typed("entity", "Hale", "--most", "1", "--json").output)["rows"]
     assert first["relations"] == row["relations"][:1]

@@ -99,12 +99,12 @@ def test_nothing_is_wrong_with_the_graph(fabula: Fabula) -> None:
 def test_a_recap_of_all_tiles_the_book(fabula: Fabula, chunks: list[dict[str, Any]]) -> None:
     for options in ({}, {"by": "chapter"}, {"level": 1}, {"tokens": 0}, {"tokens": 700}):
         recap = recaps.recap(fabula, "The Mill", **options)
-        told = spans(recap)
+        places = spans(recap)
         assert recap.until == chunks[-1]["end"]
-        assert told[0][0] == 0, options
-        assert told[-1][1] == recap.until
-        assert all(before[1] == after[0] for before, after in pairwise(told)), options
-        assert [part.number for part in recap.rows] == list(range(1, len(told) + 1))
+        assert places[0][0] == 0, options
+        assert places[-1][1] == recap.until
+        assert all(before[1] == after[0] for before, after in pairwise(places)), options
+        assert [part.number for part in recap.rows] == list(range(1, len(places) + 1))
 
 
 def test_a_recap_rests_on_nothing_after_the_place(
@@ -119,12 +119,12 @@ def test_a_recap_rests_on_nothing_after_the_place(
                 fabula.as_read("The Mill", f"0-{place}"), "The Mill", by=by, tokens=0
             )
             assert recap.until == place
-            told = spans(recap)
-            assert all(end <= place for _, end in told), place
-            assert all(before[1] == after[0] for before, after in pairwise(told))
+            places = spans(recap)
+            assert all(end <= place for _, end in places), place
+            assert all(before[1] == after[0] for before, after in pairwise(places))
             # All whole chunks before the place are told.
             whole = [chunk["end"] for chunk in chunks if chunk["end"] <= place]
-            assert (told[-1][1] if told else 0) == (whole[-1] if whole else 0)
+            assert (places[-1][1] if places else 0) == (whole[-1] if whole else 0)
             for name, start in first.items():
                 assert start < place or name not in recap.to_text(), (place, name)
             for part in recap.rows:
@@ -235,8 +235,8 @@ def test_queries_tell_the_book_and_list_a_level(fabula: Fabula, address: Address
         higher = explored(store, "episodes", level=2)
     assert [row["text"] for row in everything] == [part.text for part in whole.rows]
     recap = recaps.recap(fabula.as_read("The Mill", f"0-{len(story()) // 2}"), "The Mill", tokens=0)
-    told = [part.text for part in recap.rows if part.id]
-    assert [row["text"] for row in middle] == told
+    texts = [part.text for part in recap.rows if part.id]
+    assert [row["text"] for row in middle] == texts
     for rows in (lowest, higher):
         assert rows[0]["start"] == 0
         assert all(before["end"] == after["start"] for before, after in pairwise(rows))

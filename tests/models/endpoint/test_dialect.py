@@ -85,13 +85,13 @@ def test_what_a_real_server_refused_is_left_out_and_remembered(
     # What a server without json_object says is asked for only where json_schema is refused, too.
     others = {"response_format=json_schema"} if said["refuses"].endswith("object") else set()
     with Server(complaints={said["refuses"]: complaint}, refuses=others) as server:
-        one = chat(server)
+        model = chat(server)
         for _ in range(2):
             calls = server.calls
             if streamed:
-                assert "Marley" in text_of(one.stream(DETAILS))
+                assert "Marley" in text_of(model.stream(DETAILS))
             else:
-                assert "Marley" in one.complete(DETAILS).text
+                assert "Marley" in model.complete(DETAILS).text
     name, _, value = said["refuses"].partition("=")
     last = server.bodies[-1]
     assert server.calls == calls + 1, "it is remembered"

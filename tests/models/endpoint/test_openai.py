@@ -138,8 +138,8 @@ def test_a_refused_parameter_is_dropped_once_and_remembered(
     caplog: pytest.LogCaptureFixture, refused: set[str], sent: dict[str, Any]
 ) -> None:
     with Server(refuses=refused) as server, caplog.at_level(logging.INFO, "fabula"):
-        one = chat(server)
-        first, second = one.complete(DETAILS), one.complete(DETAILS)
+        model = chat(server)
+        first, second = model.complete(DETAILS), model.complete(DETAILS)
     assert first == second
     learnt = len(caplog.records)
     assert server.calls == learnt + 2
@@ -161,9 +161,9 @@ def test_many_threads_learn_a_refusal_together_and_log_it_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with Server(refuses={"response_format=json_schema", "temperature"}, delay=0.01) as server:
-        one = chat(server)
+        model = chat(server)
         with ThreadPoolExecutor(8) as pool, caplog.at_level(logging.INFO, "fabula"):
-            replies = list(pool.map(lambda _: one.complete(DETAILS), range(24)))
+            replies = list(pool.map(lambda _: model.complete(DETAILS), range(24)))
     assert len(set(replies)) == 1
     assert len(caplog.records) == 2
     assert server.bodies[-1]["response_format"] == OBJECT_OF_SCHEMA
@@ -179,9 +179,9 @@ def test_a_server_that_refuses_a_schema_in_any_form_is_asked_for_any_json(named:
         return 400, {"error": {"message": message, "type": "invalid_request_error"}}
 
     with Server(objection=object_to) as server:
-        one = chat(server)
+        model = chat(server)
         for _ in range(2):
-            assert "Marley" in one.complete(DETAILS).text
+            assert "Marley" in model.complete(DETAILS).text
     forms = [body["response_format"] for body in server.bodies]
     assert forms[-2:] == [{"type": "json_object"}] * 2
     assert [form["type"] for form in forms[:2]] == ["json_schema", "json_object"]
@@ -213,9 +213,9 @@ def test_what_one_model_refuses_another_is_still_asked_for() -> None:
 
 def test_a_model_that_spends_its_reply_on_thinking_gets_more_room_once() -> None:
     with Server(plan=listed("thinking")) as server:
-        one = chat(server)
-        assert one.complete(SUMMARY).text == "Marley was dead."
-        one.complete(SUMMARY)
+        model = chat(server)
+        assert model.complete(SUMMARY).text == "Marley was dead."
+        model.complete(SUMMARY)
     assert [body["max_tokens"] for body in server.bodies] == [100, 4196, 4196]
     with Server(plan=listed("thinking")) as server:
         assert text_of(chat(server).stream(SUMMARY)) == "Marley was dead."

@@ -110,8 +110,8 @@ def test_a_call_ends_in_time_whatever_trickles_in() -> None:
             pytest.raises(BadReply, match=rf"within 1 s, {TIMES} times"),
         ):
             began = time.monotonic()
-            one = chat(server, **PATIENCE)
-            text_of(one.stream(SUMMARY)) if how == "streamed" else one.complete(SUMMARY)
+            model = chat(server, **PATIENCE)
+            text_of(model.stream(SUMMARY)) if how == "streamed" else model.complete(SUMMARY)
         return time.monotonic() - began
 
     calls = [*product(TRICKLES, HOW)]
@@ -123,8 +123,8 @@ def test_a_call_ends_in_time_whatever_trickles_in() -> None:
 
 @pytest.mark.usefixtures("short_calls")
 def test_a_stream_that_says_something_and_then_goes_on_for_ever_ends_in_time() -> None:
-    said = json.dumps({"choices": [{"delta": {"content": "So "}}]}).encode()
-    event = b"data: " + said + b"\n\n"
+    data = json.dumps({"choices": [{"delta": {"content": "So "}}]}).encode()
+    event = b"data: " + data + b"\n\n"
     chunk = b"%x\r\n%s\r\n" % (len(event), event)
     with Server(raw=always(lambda: repeated(STREAM, chunk, 0.05))) as server:
         began = time.monotonic()
@@ -138,12 +138,12 @@ def test_after_a_call_that_took_too_long_the_next_is_answered(
 ) -> None:
     trickle = repeated(JSON + b"Content-Length: 9999\r\n\r\n", b" ", 0.05)
     with Server(raw=once(trickle)) as server:
-        one = chat(server, limit=1, **PATIENCE)
+        model = chat(server, limit=1, **PATIENCE)
         with monkeypatch.context() as short, pytest.raises(BadReply):
             short.setattr(client, "TIMEOUTS_PER_CALL", TIMES)
-            one.complete(SUMMARY)
+            model.complete(SUMMARY)
         # A machine that is busy may need more than a second for the next.
-        assert one.complete(SUMMARY).text == "Marley was dead."
+        assert model.complete(SUMMARY).text == "Marley was dead."
 
 
 # Size
@@ -363,13 +363,13 @@ def test_no_message_has_the_key_or_the_password(
         url = server.url.replace("://", "://user:hunter2-hunter2@")
         model = OpenAIChat(reach(url, key=KEY, attempts=2), "m")
         try:
-            told = model.complete(SUMMARY).problem
+            problem = model.complete(SUMMARY).problem
         except ModelError as error:
-            told = str(error)
-    told += "".join(record.getMessage() for record in caplog.records if record.name == "fabula")
-    assert told
+            problem = str(error)
+    problem += "".join(record.getMessage() for record in caplog.records if record.name == "fabula")
+    assert problem
     for secret in (KEY, "hunter2", "dXNlcjpodW50ZXIyLWh1bnRlcjI="):
-        assert secret not in told
+        assert secret not in problem
 
 
 def test_an_address_that_is_refused_is_shown_without_its_password() -> None:
@@ -501,16 +501,16 @@ def send_generated(seed: int, count: int) -> None:
             sent.clear()
             began = time.monotonic()
             try:
-                said = str(WAYS[number % len(WAYS)](endpoint))
+                message = str(WAYS[number % len(WAYS)](endpoint))
                 ended["well"] += 1
             except FabulaError as error:
-                said = str(error)
+                message = str(error)
                 ended[type(error).__name__] += 1
-                assert said.endswith((".", "!", "?")), f"{which}: {said}"
+                assert message.endswith((".", "!", "?")), f"{which}: {message}"
                 if all(map(is_answer, sent)):
-                    assert isinstance(error, BadReply), f"{which}: {said}"
-            assert KEY not in said, which
-            assert said.encode() and said == clean_text(said), f"{which}: {said!r}"
+                    assert isinstance(error, BadReply), f"{which}: {message}"
+            assert KEY not in message, which
+            assert message.encode() and message == clean_text(message), f"{which}: {message!r}"
             slowest = max(slowest, time.monotonic() - began)
             assert slowest < 30, which
     print(f"{dict(ended)}, slowest {slowest:.1f} s")  # noqa: T201

@@ -49,9 +49,9 @@ def test_trouble_that_stays_is_given_up_with_the_number_of_tries() -> None:
         Server(plan=lambda number: "error" if number > 1 else None) as server,
         pytest.raises(ModelError, match=r"failed \(500\).* Given up after 4 tries"),
     ):
-        one = chat(server)
-        one.complete(SUMMARY)
-        one.complete(SUMMARY)
+        model = chat(server)
+        model.complete(SUMMARY)
+        model.complete(SUMMARY)
     assert server.calls == 5
 
 
@@ -110,10 +110,10 @@ def test_the_time_an_endpoint_asks_for_is_waited() -> None:
 
 def test_a_wait_of_hours_is_a_refusal_that_holds_nobody() -> None:
     with Server(plan=listed("rate_limit"), retry_after="7200") as server:
-        one = chat(server)
+        model = chat(server)
         with pytest.raises(ModelError, match="asks to wait 120 minutes"):
-            one.complete(SUMMARY)
-        assert one.complete(SUMMARY).text
+            model.complete(SUMMARY)
+        assert model.complete(SUMMARY).text
 
 
 def test_the_asked_wait_is_read_as_seconds_milliseconds_or_a_date() -> None:
@@ -166,11 +166,11 @@ def test_what_is_left_is_read_by_whatever_prefix_and_in_whatever_unit() -> None:
 def test_no_call_is_made_where_an_answer_says_that_nothing_is_left() -> None:
     nothing = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "300ms"}
     with Server(headers=nothing) as server:
-        one = chat(server)
+        model = chat(server)
         began = time.monotonic()
-        one.complete(SUMMARY)
-        assert text_of(one.stream(SUMMARY)) == "Marley was dead."
-        one.complete(SUMMARY)
+        model.complete(SUMMARY)
+        assert text_of(model.stream(SUMMARY)) == "Marley was dead."
+        model.complete(SUMMARY)
     # From the beginning: a call may be long on its way to the server.
     came = [at - began for at in server.times]
     assert len(came) == 3
@@ -193,9 +193,9 @@ def test_what_is_left_counts_also_where_the_answer_cannot_be_read() -> None:
 def test_a_day_without_calls_is_not_waited_for_in_silence() -> None:
     nothing = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "23h59m"}
     with Server(headers=nothing) as server:
-        one = chat(server)
-        one.complete(SUMMARY)
-        one.complete(SUMMARY)
+        model = chat(server)
+        model.complete(SUMMARY)
+        model.complete(SUMMARY)
         with (
             Server(plan=every(1, "rate_limit"), retry_after=None, headers=nothing) as refusing,
             pytest.raises(ModelError, match="asks to wait 1439 minutes"),
@@ -206,12 +206,12 @@ def test_a_day_without_calls_is_not_waited_for_in_silence() -> None:
 
 def test_no_turn_is_held_while_waiting_for_the_next_try() -> None:
     with Server(plan=listed("error")) as server, ThreadPoolExecutor(2) as pool:
-        one = chat(server, limit=1, first_wait=60.0)
-        failing = pool.submit(one.complete, SUMMARY)
+        model = chat(server, limit=1, first_wait=60.0)
+        failing = pool.submit(model.complete, SUMMARY)
         while server.refused == 0:
             time.sleep(0.005)
         try:
-            assert pool.submit(one.complete, SUMMARY).result(timeout=60).text
+            assert pool.submit(model.complete, SUMMARY).result(timeout=60).text
             assert not failing.done()
         finally:
             opened.pop().close()
@@ -222,34 +222,34 @@ def test_no_turn_is_held_while_waiting_for_the_next_try() -> None:
 def test_a_mixture_of_all_trouble_that_passes_loses_no_reply() -> None:
     plan = chance(0.3, ["rate_limit", "error", "cut"], seed=4)
     with Server(plan=plan, retry_after="0.01") as server:
-        one = chat(server, attempts=12)
+        model = chat(server, attempts=12)
         with ThreadPoolExecutor(8) as pool:
-            replies = list(pool.map(lambda _: one.complete(SUMMARY), range(100)))
+            replies = list(pool.map(lambda _: model.complete(SUMMARY), range(100)))
     assert {reply.text for reply in replies} == {"Marley was dead."}
     assert server.refused > 20
 
 
 def test_a_reader_who_pauses_keeps_no_other_call_waiting() -> None:
-    told: list[str] = []
+    texts: list[str] = []
     with Server() as server:
-        one = chat(server, limit=1)
-        pieces = cached_chat(one, ReadOnlyCache()).stream(SUMMARY)
+        model = chat(server, limit=1)
+        pieces = cached_chat(model, ReadOnlyCache()).stream(SUMMARY)
         first = next(pieces)
         other = threading.Thread(
-            target=lambda: told.append(one.complete(SUMMARY).text), daemon=True
+            target=lambda: texts.append(model.complete(SUMMARY).text), daemon=True
         )
         other.start()
         other.join(60)
-        assert told == ["Marley was dead."]
+        assert texts == ["Marley was dead."]
         assert text_of([first, *pieces]) == "Marley was dead.", "and loses nothing"
 
 
 def test_a_reader_who_leaves_ends_the_call_before_all_is_sent() -> None:
     with Server(between=0.5) as server:
-        one = chat(server, limit=1)
-        pieces = one.stream(LONG)
+        model = chat(server, limit=1)
+        pieces = model.stream(LONG)
         next(pieces)
         del pieces
         began = time.monotonic()
-        assert one.complete(SUMMARY).text
+        assert model.complete(SUMMARY).text
         assert time.monotonic() - began < 15, "the rest takes 30 s"

@@ -50,15 +50,15 @@ def saturated(server: Endpoint, held: Held, chat: OpenAIChat, turns: int) -> Ite
         chat.complete(replace(SUMMARY, sample=number))
 
     threads = [threading.Thread(target=build, args=(number,)) for number in range(2 * AT_ONCE)]
-    for one in threads:
-        one.start()
+    for thread in threads:
+        thread.start()
     try:
         until(lambda: server.in_flight >= turns)
         yield
     finally:
         held.go.set()
-        for one in threads:
-            one.join()
+        for thread in threads:
+            thread.join()
 
 
 def test_an_answer_waits_for_no_call_of_a_build_that_asks_all_it_may() -> None:
@@ -109,14 +109,14 @@ def test_an_answer_is_the_first_once_an_endpoint_that_refused_opens_again() -> N
             OpenAIChat(endpoint, name, purpose=purpose).complete(SUMMARY)
 
         builds = [threading.Thread(target=ask, args=("build", Purpose())) for _ in range(8)]
-        for one in builds:
-            one.start()
+        for build in builds:
+            build.start()
         until(lambda: server.in_flight == 4)
-        asked = threading.Thread(target=ask, args=("answer", Purpose(urgent=True)))
-        asked.start()
+        thread = threading.Thread(target=ask, args=("answer", Purpose(urgent=True)))
+        thread.start()
         until(lambda: endpoint._limiter._urgent_waiting)
         question_waits.set()
-        for one in [*builds, asked]:
-            one.join()
+        for build in [*builds, thread]:
+            build.join()
     # One that was sent after it may overtake it on the way.
     assert "answer" in [body["model"] for body in server.bodies[4:6]]

@@ -227,8 +227,8 @@ class Batches:
         """
         self._tries[line["custom_id"]] += 1
         tries = self._tries[line["custom_id"]]
-        asked = json.dumps(line["body"], sort_keys=True)
-        return random.Random(f"{self.seed} {tries} {asked}").random() if tries < 4 else 1.0
+        reply = json.dumps(line["body"], sort_keys=True)
+        return random.Random(f"{self.seed} {tries} {reply}").random() if tries < 4 else 1.0
 
 
 _FAILURES: dict[str, dict[str, Any]] = {

@@ -28,7 +28,7 @@ def discoursed(user: str) -> dict[str, Any] | None:
     parts = re.split(r"(?m)^\[(\d+)\] ", text)[1:]
     passages = dict(zip(parts[::2], parts[1::2], strict=True))
     if not senses:
-        return {"events": [event for told in passages.items() for event in _events(*told)]}
+        return {"events": [event for item in passages.items() for event in _events(*item)]}
     pairs = re.findall(r"(?m)^(\d+): Arg1 is \[(\d+)\], Arg2 is \[(\d+)\]", user)
     [result] = [sense for sense in senses if sense.casefold().endswith("cause.result")]
     return {"links": [_link(int(pair), passages[second], result) for pair, _, second in pairs]}

@@ -33,9 +33,11 @@ def extracted(user: str) -> Any | None:
     if "Merge the statements about each subject" in user:
         statements = user.partition("<statements>")[2].partition("</statements>")[0]
         parts = re.split(r"(?m)^\[(\d+)\] .*$", statements)[1:]
-        told = {int(n): one.split()[:60] for n, one in zip(parts[::2], parts[1::2], strict=True)}
+        blocks = {int(n): one.split()[:60] for n, one in zip(parts[::2], parts[1::2], strict=True)}
         return {
-            "descriptions": [{"number": n, "description": " ".join(one)} for n, one in told.items()]
+            "descriptions": [
+                {"number": n, "description": " ".join(one)} for n, one in blocks.items()
+            ]
         }
     return None
 
@@ -49,8 +51,8 @@ def _reported(user: str) -> dict[str, Any]:
         {"summary": line[:80], "explanation": "", "refs": [int(number)]}
         for number, line in ties[:7]
     ]
-    told = {"title": " and ".join(sorted(names)[:3]) or "A group", "findings": findings}
-    return {**told, "summary": f"Of {len(names)} people.", "importance": 5, "why": "they meet"}
+    reply = {"title": " and ".join(sorted(names)[:3]) or "A group", "findings": findings}
+    return {**reply, "summary": f"Of {len(names)} people.", "importance": 5, "why": "they meet"}
 
 
 def _claimed(passages: dict[int, str]) -> list[dict[str, Any]]:
@@ -59,9 +61,9 @@ def _claimed(passages: dict[int, str]) -> list[dict[str, Any]]:
     for n, text in passages.items():
         if names := _names(text):
             said = _said(text, names[0])
-            told = {"subject": names[0], "object": None, "type": "statement", "status": "true"}
-            told |= {"start": None, "end": None, "speaker": None, "description": said}
-            found.append({**told, "quotes": [said], "parts": [n]})
+            fields = {"subject": names[0], "object": None, "type": "statement", "status": "true"}
+            fields |= {"start": None, "end": None, "speaker": None, "description": said}
+            found.append({**fields, "quotes": [said], "parts": [n]})
     return found
 
 
@@ -119,8 +121,8 @@ def _gleaned(passages: dict[int, str]) -> Any:
 
 
 def _tie(part: int, source: str, target: str, how: str) -> dict[str, Any]:
-    said = f"{source} is {how} {target}."
-    tie = {"source": source, "target": target, "description": said, "keywords": [how]}
+    text = f"{source} is {how} {target}."
+    tie = {"source": source, "target": target, "description": text, "keywords": [how]}
     return {**tie, "strength": 5, "parts": [part]}
 
 

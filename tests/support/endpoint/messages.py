@@ -35,8 +35,8 @@ def usage(body: dict[str, Any], text: str | None) -> dict[str, int]:
 
 def whole_prompt(body: dict[str, Any]) -> str:
     """All that a model reads, in its order: as at OpenAI, the reply's shape comes first."""
-    said = [message["content"] for message in body["messages"]]
-    return "".join([body["model"], json.dumps(body.get("response_format", "")), *said])
+    messages = [message["content"] for message in body["messages"]]
+    return "".join([body["model"], json.dumps(body.get("response_format", "")), *messages])
 
 
 def tokens(*texts: str) -> int:

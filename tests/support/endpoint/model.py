@@ -122,9 +122,9 @@ def _sought(user: str) -> dict[str, list[str]]:
 
 def _helpful(user: str) -> list[int]:
     """The numbers of the facts that share a long word with the question."""
-    asked = {word for word in WORD.findall(_between(user, "question").lower()) if len(word) > 3}
+    words = {word for word in WORD.findall(_between(user, "question").lower()) if len(word) > 3}
     facts = re.findall(r"^\[(\d+)\] (.+)", _between(user, "facts"), re.MULTILINE)
-    return [int(number) for number, text in facts if asked & set(WORD.findall(text.lower()))]
+    return [int(number) for number, text in facts if words & set(WORD.findall(text.lower()))]
 
 
 def _reworded(user: str) -> list[str]:
@@ -151,8 +151,8 @@ def _several_details(user: str, fault: Fault | None) -> list[dict[str, Any]]:
 
 
 def _details(user: str, fault: Fault | None) -> list[str]:
-    asked = re.search(r"\b(\d+)\b", user.partition("<passage>")[0])
-    return _facts(_between(user, "passage"), int(asked[1]) if asked else 2, fault)
+    match = re.search(r"\b(\d+)\b", user.partition("<passage>")[0])
+    return _facts(_between(user, "passage"), int(match[1]) if match else 2, fault)
 
 
 def _facts(passage: str, count: int, fault: Fault | None) -> list[str]:

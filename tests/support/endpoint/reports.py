@@ -11,12 +11,12 @@ WORD = re.compile(r"\w+")
 def read_reports(user: str) -> str | dict[str, Any] | None:
     """What a prompt about reports asks for, told by its markers; None where it is about others."""
     question = _between(user, "question")
-    asked = {word for word in WORD.findall(question.lower()) if len(word) > 3}
+    words = {word for word in WORD.findall(question.lower()) if len(word) > 3}
 
     def found(part: str) -> list[tuple[int, str]]:
         """Numbered texts, those first that share most long words with the question."""
         numbered = re.findall(r"^\[(\d+)\] (.+)", _between(user, part), re.MULTILINE)
-        shared = [len(asked & set(WORD.findall(text.lower()))) for _, text in numbered]
+        shared = [len(words & set(WORD.findall(text.lower()))) for _, text in numbered]
         order = sorted(range(len(numbered)), key=lambda row: (-shared[row], row))
         return [(int(numbered[row][0]), numbered[row][1]) for row in order]
 
@@ -34,7 +34,7 @@ def read_reports(user: str) -> str | dict[str, Any] | None:
         }
     if '"rating": ' in user:
         told_of = set(WORD.findall(_between(user, "report").lower()))
-        return {"rating": min(5, len(asked & told_of))}
+        return {"rating": min(5, len(words & told_of))}
     if '"follow_up_queries": ' in user:
         texts = found("reports" if "<reports>" in user else "passages")[:1]
         opened = [f"What of {word}?" for _, text in texts for word in WORD.findall(text)[:5]]

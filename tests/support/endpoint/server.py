@@ -129,9 +129,9 @@ class Endpoint:
                 self.in_flight_most = max(self.in_flight_most, self.in_flight)
             self.bodies.append(body)
             self.times.append(time.monotonic())
-            asked = " ".join(one["content"] for one in body.get("messages", ()))
+            text = " ".join(message["content"] for message in body.get("messages", ()))
             for words, fault in self.withheld.items():
-                if all(word in asked for word in words):
+                if all(word in text for word in words):
                     return number, fault, crowded
             return number, self.plan(number), crowded
 
