@@ -58,7 +58,7 @@ def test_unknown_data_sets_and_parts_are_answered_with_the_known_ones(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "words"),
     [
         ("{", "this is not JSON"),
         ("[]", "valid dictionary"),
@@ -69,12 +69,14 @@ def test_unknown_data_sets_and_parts_are_answered_with_the_known_ones(tmp_path: 
         (json.dumps({**ARTICLE, "questions": [{**QUESTION, "gold_label": 0}]}), "gold_label is 0"),
     ],
 )
-def test_a_malformed_line_is_named_by_file_and_number(tmp_path: Path, line: str, told: str) -> None:
+def test_a_malformed_line_is_named_by_file_and_number(
+    tmp_path: Path, line: str, words: str
+) -> None:
     good = json.dumps({**ARTICLE, "article_id": "0", "questions": []})
     (tmp_path / DEV).write_text(f"{good}\n\n{line}\n", encoding="utf-8")
     message = refused("quality", tmp_path, "dev")
     assert f"{DEV}, line 3" in message
-    assert told in message
+    assert words in message
 
 
 def test_a_line_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
@@ -97,7 +99,7 @@ def test_questions_that_are_no_array_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "words"),
     [
         ({"document": "no-such.txt", "question": "Who?"}, "no-such.txt doesn't exist"),
         ({"document": "A text.", "question": "Who?", "anwsers": ["I"]}, "anwsers"),
@@ -108,9 +110,9 @@ def test_questions_that_are_no_array_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_in_ones_own_questions_is_told_with_its_line(
-    tmp_path: Path, line: dict[str, Any], told: str
+    tmp_path: Path, line: dict[str, Any], words: str
 ) -> None:
     (tmp_path / "mine.jsonl").write_text(json.dumps(line), encoding="utf-8")
     message = refused("own", tmp_path, "mine")
     assert "mine.jsonl, line 1" in message
-    assert told in message
+    assert words in message

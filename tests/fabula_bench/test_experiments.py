@@ -285,7 +285,7 @@ def test_a_change_of_own_aspects_is_another_system(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "settings = { levels = 3 }",
         "settings = { aspects.levels = 3 }",
@@ -295,9 +295,9 @@ def test_a_change_of_own_aspects_is_another_system(tmp_path: Path) -> None:
     ],
 )
 def test_a_setting_of_a_table_goes_by_its_whole_name_and_by_its_own(
-    said: str, tmp_path: Path
+    message: str, tmp_path: Path
 ) -> None:
-    [system] = plan_systems(read_suite(suite(tmp_path, said)), DATA, {})
+    [system] = plan_systems(read_suite(suite(tmp_path, message)), DATA, {})
     assert system.settings.table("aspects").levels == 3
     assert system.settings.values()["aspects.levels"] == 3
 
@@ -384,7 +384,7 @@ def test_settings_of_one_axis_have_the_same_value(tmp_path: Path) -> None:
 
 
 @for_each(
-    ("more", "told"),
+    ("more", "message"),
     [
         ("settings = { topk = 3 }", "settings.topk is not a setting of a system. Did you mean top"),
         ("aspectz = []", "systems.naive.aspectz: there is no such key"),
@@ -398,11 +398,11 @@ def test_settings_of_one_axis_have_the_same_value(tmp_path: Path) -> None:
         ("[models]\nmodell = 'm'", "models.modell is no"),
     ],
 )
-def test_a_wrong_key_is_named(tmp_path: Path, more: str, told: str) -> None:
+def test_a_wrong_key_is_named(tmp_path: Path, more: str, message: str) -> None:
     with pytest.raises(SettingsError) as caught:
         read_suite(suite(tmp_path, more))
     assert "tiny.toml is not a suite: " in str(caught.value)
-    assert told.lower() in str(caught.value).lower()
+    assert message.lower() in str(caught.value).lower()
 
 
 def test_a_wrong_value_names_the_suite_and_the_system(tmp_path: Path) -> None:

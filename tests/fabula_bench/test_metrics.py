@@ -85,10 +85,12 @@ def test_no_context_is_a_miss(name: str) -> None:
     assert score(name, question, result("Fred")) == (None if name == "duplicates" else 0)
 
 
-@for_each(("choice", "told"), [(2, 1.0), (0, 0.0), (None, 0.0)])
-def test_accuracy_is_whether_the_right_option_was_chosen(choice: int | None, told: float) -> None:
+@for_each(("choice", "expected"), [(2, 1.0), (0, 0.0), (None, 0.0)])
+def test_accuracy_is_whether_the_right_option_was_chosen(
+    choice: int | None, expected: float
+) -> None:
     question = asked("C", options=("A", "B", "C", "D"), right=2)
-    assert score("accuracy", question, result("C", choice=choice)) == told
+    assert score("accuracy", question, result("C", choice=choice)) == expected
 
 
 @for_each(
@@ -111,7 +113,7 @@ def test_exact_match_and_token_f1_normalise_as_squad_does(
 
 
 @for_each(
-    ("answer", "reference", "told"),
+    ("answer", "reference", "expected"),
     [
         ("police kill the gunman", "police ended the gunman", 0.75),
         ("the gunman kill police", "police ended the gunman", 0.5),
@@ -120,9 +122,9 @@ def test_exact_match_and_token_f1_normalise_as_squad_does(
     ],
 )
 def test_rouge_l_is_of_the_longest_common_subsequence(
-    answer: str, reference: str, told: float
+    answer: str, reference: str, expected: float
 ) -> None:
-    assert score("rouge_l", asked(reference), result(answer)) == pytest.approx(told)
+    assert score("rouge_l", asked(reference), result(answer)) == pytest.approx(expected)
 
 
 def test_rouge_l_is_the_librarys_where_letters_are_english() -> None:

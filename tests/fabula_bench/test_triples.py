@@ -86,17 +86,19 @@ def test_a_line_of_a_document_alone_adds_a_text_that_nobody_asks_about(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ({"triples": [["Fred", "nephew of"]]}, "triples.0"),
         ({"triples": [["Fred", [], "Scrooge"]]}, "triples.0.1"),
         ({"answers": ["Yes."]}, "there are answers or options, and no question"),
     ],
 )
-def test_a_mistake_is_told_with_its_line(tmp_path: Path, line: dict[str, Any], told: str) -> None:
+def test_a_mistake_is_told_with_its_line(
+    tmp_path: Path, line: dict[str, Any], message: str
+) -> None:
     with pytest.raises(DataError, match="line 1") as caught:
         read("own", put(tmp_path, {"document": "Fred came in."} | line), "triples")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 # A run

@@ -165,7 +165,7 @@ def test_a_reply_that_cannot_be_read_is_asked_for_again_with_the_reason(
 
 
 @pytest.mark.parametrize(
-    ("replies", "follow_ups", "expected", "asked"),
+    ("replies", "follow_ups", "expected", "calls"),
     [
         ([["Chunk"], ["is"]], 0, ["Chunk"], 1),
         ([["Chunk"], ["is"]], 1, ["Chunk", "is"], 2),
@@ -179,7 +179,7 @@ def test_follow_ups_end_once_a_reply_adds_nothing(
     replies: list[list[str]],
     follow_ups: int,
     expected: list[str],
-    asked: int,
+    calls: int,
 ) -> None:
     left = iter(replies)
     chat = says(lambda user: next(left))
@@ -189,7 +189,7 @@ def test_follow_ups_end_once_a_reply_adds_nothing(
         follow_ups=follow_ups,
     )
     answer = ask(again, window(*TEXTS[:1]), chat)
-    assert (list(answer.every.records), len(chat.prompts)) == (expected, asked)
+    assert (list(answer.every.records), len(chat.prompts)) == (expected, calls)
     assert list(answer.first.records) == replies[0]
     for prompt in chat.prompts[1:]:
         assert prompt.user.startswith(f"{chat.prompts[0].user}\n\nBesides Chunk")

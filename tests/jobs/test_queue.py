@@ -564,7 +564,7 @@ def test_a_job_is_made_by_a_server_that_makes_it_as_it_was_asked(service: Server
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({"model": "gpt-x"}, "model 'offline' (this one has 'gpt-x')"),
         (
@@ -574,7 +574,7 @@ def test_a_job_is_made_by_a_server_that_makes_it_as_it_was_asked(service: Server
     ],
 )
 def test_a_server_with_other_models_leaves_a_job(
-    service: Server, settings: dict[str, Any], told: str
+    service: Server, settings: dict[str, Any], message: str
 ) -> None:
     jobs = [
         ingest(service, "models", winter=WINTER),
@@ -583,7 +583,7 @@ def test_a_server_with_other_models_leaves_a_job(
     ]
     with another(service, **settings) as other:
         assert take(other, "other") is None
-        assert all(told in other.jobs.find(PERSON, job.id).problem for job in jobs)
+        assert all(message in other.jobs.find(PERSON, job.id).problem for job in jobs)
         removal = service.jobs.add(PERSON, "fourth", "remove", [], {})
         assert take(other, "other") == removal.id, "which all servers do alike"
 

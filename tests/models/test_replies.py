@@ -71,7 +71,7 @@ def test_no_aspect_at_all_is_an_answer() -> None:
 
 
 @for_each(
-    ("reply", "said"),
+    ("reply", "message"),
     [
         ('{"aspects": ["plot", "weather"]}', "weather: not one of the aspects plot, character"),
         ('{"answer": {"value": 1}}', "aspects"),
@@ -82,8 +82,8 @@ def test_no_aspect_at_all_is_an_answer() -> None:
         ("", "is missing"),
     ],
 )
-def test_a_reply_that_does_not_name_known_aspects_is_refused(reply: str, said: str) -> None:
-    with pytest.raises(BadReply, match=said):
+def test_a_reply_that_does_not_name_known_aspects_is_refused(reply: str, message: str) -> None:
+    with pytest.raises(BadReply, match=message):
         read_aspects(reply, KNOWN)
 
 

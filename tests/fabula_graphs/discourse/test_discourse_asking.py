@@ -210,10 +210,10 @@ def test_one_of_two_readings_is_enough_and_none_is_refused() -> None:
         ask_in_steps("Who is Ann?", PDTB3, "en", Says(lambda _: "no"))
 
 
-@for_each("told", ["", "[]", "{}", '{"senses": "all"}', '{"senses": ["x"], "who": [null, 5]}'])
-def test_a_reading_that_says_nothing_is_refused(told: str) -> None:
+@for_each("reading", ["", "[]", "{}", '{"senses": "all"}', '{"senses": ["x"], "who": [null, 5]}'])
+def test_a_reading_that_says_nothing_is_refused(reading: str) -> None:
     with pytest.raises(BadReply):
-        read_sought(told, PDTB3, "en")
+        read_sought(reading, PDTB3, "en")
 
 
 def test_a_reading_of_nonsense_is_bounded() -> None:

@@ -76,15 +76,15 @@ def test_thoughts_before_a_reply_are_taken_off() -> None:
     assert without_thoughts("<think>Hm, and on and on") == ""
 
 
-@for_each("said", COMPLAINTS, ids=lambda said: said["server"])
+@for_each("refusal", COMPLAINTS, ids=lambda said: said["server"])
 @for_each("streamed", [False, True], ids=["whole", "streamed"])
 def test_what_a_real_server_refused_is_left_out_and_remembered(
-    said: dict[str, Any], streamed: bool
+    refusal: dict[str, Any], streamed: bool
 ) -> None:
-    complaint = (said["status"], said["body"])
+    complaint = (refusal["status"], refusal["body"])
     # What a server without json_object says is asked for only where json_schema is refused, too.
-    others = {"response_format=json_schema"} if said["refuses"].endswith("object") else set()
-    with Server(complaints={said["refuses"]: complaint}, refuses=others) as server:
+    others = {"response_format=json_schema"} if refusal["refuses"].endswith("object") else set()
+    with Server(complaints={refusal["refuses"]: complaint}, refuses=others) as server:
         model = chat(server)
         for _ in range(2):
             calls = server.calls
@@ -92,7 +92,7 @@ def test_what_a_real_server_refused_is_left_out_and_remembered(
                 assert "Marley" in text_of(model.stream(DETAILS))
             else:
                 assert "Marley" in model.complete(DETAILS).text
-    name, _, value = said["refuses"].partition("=")
+    name, _, value = refusal["refuses"].partition("=")
     last = server.bodies[-1]
     assert server.calls == calls + 1, "it is remembered"
     assert (last.get(name) or {}).get("type") != value if value else name not in last

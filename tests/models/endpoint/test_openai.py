@@ -100,12 +100,12 @@ def test_embeddings_as_numbers_do_where_base64_is_refused() -> None:
 
 
 @for_each(
-    ("fault", "said"),
+    ("fault", "message"),
     [("missing_row", "1 vectors for 2 texts"), ("nan", "length 0"), ("zero", "length 0")],
 )
-def test_embeddings_that_no_index_could_hold_are_refused(fault: Fault, said: str) -> None:
+def test_embeddings_that_no_index_could_hold_are_refused(fault: Fault, message: str) -> None:
     with Server(plan=every(1, fault)) as server:
-        with pytest.raises(BadReply, match=said):
+        with pytest.raises(BadReply, match=message):
             OpenAIEmbedder(reach(server.url), "e").embed(["a ghost", "a goose"])
         assert server.calls == 4
 

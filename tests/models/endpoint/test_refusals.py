@@ -61,19 +61,19 @@ def test_a_text_too_long_stops_at_once_and_names_what_to_lower() -> None:
 
 
 @for_each(
-    ("fault", "said"),
+    ("fault", "message"),
     [
         ("empty", "empty reply"),
         ("refusal", "declined"),
         ("filtered", "content filter"),
     ],
 )
-def test_a_reply_that_has_no_text_tells_why_and_is_paid_for(fault: Fault, said: str) -> None:
+def test_a_reply_that_has_no_text_tells_why_and_is_paid_for(fault: Fault, message: str) -> None:
     with Server(plan=every(1, fault)) as server:
         reply = chat(server).complete(SUMMARY)
-        assert said in reply.problem
+        assert message in reply.problem
         assert reply.prompt_tokens > 0
-        with pytest.raises(BadReply, match=said):
+        with pytest.raises(BadReply, match=message):
             list(chat(server).stream(SUMMARY))
 
 

@@ -224,10 +224,10 @@ def test_an_encoding_that_is_none_breaks_nothing(charset: str, status: bytes) ->
 ODD_NUMBERS = [-1, 1e308, 10**30, True, "7", [], {}, 0.5, float("nan"), float("inf"), 10**400]
 
 
-@for_each("told", ODD_NUMBERS, ids=lambda told: str(told)[:20])
-def test_odd_counts_of_tokens_are_as_good_as_none(told: Any) -> None:
-    usage = {"prompt_tokens": told, "completion_tokens": told, "total_tokens": told}
-    usage["prompt_tokens_details"] = {"cached_tokens": told}
+@for_each("count", ODD_NUMBERS, ids=lambda told: str(told)[:20])
+def test_odd_counts_of_tokens_are_as_good_as_none(count: Any) -> None:
+    usage = {"prompt_tokens": count, "completion_tokens": count, "total_tokens": count}
+    usage["prompt_tokens_details"] = {"cached_tokens": count}
     rows = [{"index": 0, "embedding": [1.0, 0.0]}]
     ranks = [{"index": 0, "relevance_score": 1.0}]
 
