@@ -76,7 +76,7 @@ def test_thoughts_before_a_reply_are_taken_off() -> None:
     assert without_thoughts("<think>Hm, and on and on") == ""
 
 
-@for_each("refusal", COMPLAINTS, ids=lambda said: said["server"])
+@for_each("refusal", COMPLAINTS, ids=lambda refusal: refusal["server"])
 @for_each("streamed", [False, True], ids=["whole", "streamed"])
 def test_what_a_real_server_refused_is_left_out_and_remembered(
     refusal: dict[str, Any], streamed: bool
