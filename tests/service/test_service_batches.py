@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +19,6 @@ from stories import harbour_story
 
 SCREEN = "/c/books/documents"
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with Endpoint() as server:
-        yield server
 
 
 @pytest.fixture

@@ -21,12 +21,6 @@ pytestmark = pytest.mark.long
 
 
 @pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with Endpoint() as made:
-        yield made
-
-
-@pytest.fixture
 def it(address: Address, store: Store, tmp_path: Path, endpoint: Endpoint) -> Iterator[Served]:
     """A service over an empty graph, with a cache and a model."""
     settings: dict[str, Any] = server_of(address) | {"cache": True, "concurrency": 4}
