@@ -31,6 +31,16 @@ def test_headings_are_sections_and_the_information_are_its_facts() -> None:
     assert (draft.title, draft.author) == ("Żółw", "A. Writer")
 
 
+def test_an_author_in_two_forms_is_the_one_of_unicode_and_no_text() -> None:
+    info = r"{\info{\upr{\author Zo?}{\*\ud\uc0{\author Zo{\uc1\u235 ?}}}}}"
+    draft = read(rf"{{\rtf1\ansi{info} {BODY}\par}}".encode("latin-1"), "book.rtf")
+    assert (draft.author, [block.text for block in draft.blocks]) == ("Zoë", [BODY.strip()])
+
+
+def test_a_star_within_a_group_hides_nothing() -> None:
+    assert texts(r"{\fs24\*\cs7\cf0 The mill stood.}{\*\odd hidden}\par") == ["The mill stood."]
+
+
 def test_chapters_without_styles_are_known_by_their_words() -> None:
     body = "".join(rf"{name}\par {BODY}\par\par " for name in ("Chapter 1", "Chapter 2"))
     assert [block.heading for block in opened(body).blocks] == ["Chapter 1", "", "Chapter 2", ""]

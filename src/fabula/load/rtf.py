@@ -31,7 +31,7 @@ from fabula.load.titles import real_author, real_title
 
 _TOKEN = re.compile(
     r"\\(?P<word>[a-zA-Z]{1,32})(?P<number>-?\d{1,10})? ?|\\'(?P<byte>[0-9a-fA-F]{2})"
-    r"|\\(?P<symbol>.)|(?P<brace>[{}])|[\r\n]+|(?P<text>[^\\{}\r\n]+)|.",
+    r"|\\(?P<symbol>.)|(?P<brace>\{(?:\s*\\\*)?|\})|[\r\n]+|(?P<text>[^\\{}\r\n]+)|.",
     re.DOTALL,
 )
 _CODE_PAGES = {10000: "mac_roman", 10006: "mac_greek", 10007: "mac_cyrillic", 10029: "mac_latin2"}
@@ -224,7 +224,7 @@ class _Parser:
             "ud": self._unicode_form,
             "shpinst": lambda: None,
             "do": lambda: None,
-            "result": self._unicode_form,
+            "result": self._object_text,
         }
 
     def read(self, text: str) -> None:
@@ -242,19 +242,20 @@ class _Parser:
                 self._run(match["text"])
             elif match["byte"]:
                 self._byte(int(match["byte"], 16))
-            elif match["brace"] == "{":
-                self._begin_group()
-            elif match["brace"]:
+            elif match["brace"] == "}":
                 self._end_group()
+            elif match["brace"]:
+                self._begin_group(is_starred=match["brace"] != "{")
             elif match["symbol"]:
                 self._symbol(match["symbol"])
         while self._stack:
             self._end_group()
         self._end_paragraph(self._body)
 
-    def _begin_group(self) -> None:
+    def _begin_group(self, *, is_starred: bool) -> None:
         self._skip = 0
-        self._starred = False
+        # `\*` behind a brace begins what may be left out if it is not known; elsewhere it is nothing.
+        self._starred = is_starred
         self._stack.append(self._state)
         self._state = replace(self._state, role="")
 
@@ -290,9 +291,7 @@ class _Parser:
         return self._state.is_hidden or self._state.is_deleted
 
     def _symbol(self, symbol: str) -> None:
-        if symbol == "*":
-            self._starred = True
-        elif symbol in "\r\n" and self._state.output is not None:
+        if symbol in "\r\n" and self._state.output is not None:
             self._end_paragraph(self._state.output)
         elif self._skip:
             self._skip -= 1
@@ -360,7 +359,12 @@ class _Parser:
         self._set(output=_Paragraphs(), role=role, is_raised=False)
 
     def _unicode_form(self) -> None:
-        """The form of a text for programs that know Unicode, or the text of an object."""
+        """What stands in `\\upr` a second time, for programs that know Unicode."""
+        if len(self._stack) > 1:
+            around = self._stack[-2]
+            self._set(output=around.output, role="facts" if around.role == "facts" else "")
+
+    def _object_text(self) -> None:
         around = next((s.output for s in reversed(self._stack) if s.output is not None), None)
         self._set(output=around)
 
