@@ -254,7 +254,7 @@ class _Parser:
 
     def _begin_group(self, *, is_starred: bool) -> None:
         self._skip = 0
-        # `\*` behind a brace begins what may be left out if it is not known; elsewhere it is nothing.
+        # Behind a brace a star is of what may be left out if it is not known; elsewhere of nothing.
         self._starred = is_starred
         self._stack.append(self._state)
         self._state = replace(self._state, role="")
@@ -359,7 +359,7 @@ class _Parser:
         self._set(output=_Paragraphs(), role=role, is_raised=False)
 
     def _unicode_form(self) -> None:
-        """What stands in `\\upr` a second time, for programs that know Unicode."""
+        """What a group says a second time, for programs that know Unicode."""
         if len(self._stack) > 1:
             around = self._stack[-2]
             self._set(output=around.output, role="facts" if around.role == "facts" else "")
