@@ -60,6 +60,20 @@ def test_what_takes_too_long_is_given_up() -> None:
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no process can be suspended")
+def test_time_that_a_process_does_not_get_is_not_counted() -> None:
+    read_in_box(SENTENCE, ".md", sandbox.ReadLimits(seconds=1))
+    waiting = children()
+    for child in waiting:
+        child.suspend()
+    with ThreadPoolExecutor() as threads:
+        reading = threads.submit(read_in_box, SENTENCE, ".md", sandbox.ReadLimits(seconds=1))
+        time.sleep(1.5)
+        for child in waiting:
+            child.resume()
+        reading.result()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems don't hold to the limit")
 @pytest.mark.parametrize(
     ("suffix", "text"),
