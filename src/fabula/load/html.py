@@ -751,9 +751,14 @@ class _BlockBuilder:
             self._text.append(" ")
         elif frame.tag == "sup" or _RAISED.search(names) or "vertical-align:super" in style:
             frame.role = "raised"
-        elif not one_line(without_marks("".join(self._text))).strip(f"{_OPENING_QUOTES}("):
+        elif not self._has_words():
             is_styled = attributes.get("class") or style or frame.tag in ("big", "font")
             frame.role, frame.label = "first", "styled" if is_styled else ""
+
+    def _has_words(self) -> bool:
+        """Whether the text has more than opening quotation marks; its first pieces tell, often."""
+        openers = f"{_OPENING_QUOTES}("
+        return any(one_line(without_marks(piece)).strip(openers) for piece in self._text)
 
     def _end_inline(self, frame: _Open) -> None:
         """Put the number of a note into brackets, so that it is not glued to the word before it."""
