@@ -50,7 +50,7 @@ def hold_lock(
     source: str,
     job: TaskGroup,
     progress: Progress,
-    waiting: Callable[[], None],
+    waiting: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[ProcessLock, Progress]]:
     """Keep other processes from making what has these names; wait for one that does already.
 
@@ -92,9 +92,9 @@ def commit(
     progress: Progress,
     meter: Meter,
     stop: Stop,
-    prepare: Callable[[int], None],
-    staged: RunStaging | None,
-    enter: Callable[[str], None],
+    prepare: Callable[[int], None] | None = None,
+    staged: RunStaging | None = None,
+    enter: Callable[[str], None] = lambda phase: None,
 ) -> None:
     """Stage the parts and switch them in, all or nothing.
 
@@ -107,8 +107,8 @@ def commit(
         meter: What the document has asked of models until now.
         stop: Ends the staging. Nobody reads what is staged by then; the next run sweeps it.
         prepare: Makes the collection ready for embeddings of a number of dimensions, unless the
-            run has done that a moment ago.
-        staged: What of the parts was staged while the others were made; None for nothing.
+            run has done that a moment ago; None: it is made ready here.
+        staged: What of the parts was staged while the others were made.
         enter: Told of the phases that follow the staging.
 
     Raises:
@@ -130,5 +130,8 @@ def commit(
     lock.check()
     if staged is not None:
         count_written(staged.parts.count_embedded())
-    prepare(built.dimensions)
+    if prepare is not None:
+        prepare(built.dimensions)
+    else:
+        store.prepare(built.parts[0].owner.collection, model, built.dimensions)
     store.apply(built.parts, model, count_written, lock, staged, enter)
