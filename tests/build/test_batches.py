@@ -147,7 +147,7 @@ def test_a_round_takes_the_calls_of_all_documents(
 
 @pytest.mark.parametrize("most", [MAX_KEPT_CHARACTERS, 1])
 def test_what_waits_is_read_and_planned_once(
-    endpoint: Endpoint, store: Store, monkeypatch: pytest.MonkeyPatch, most: int
+    endpoint: Endpoint, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     read, planned = Counter[str](), Counter[str]()
     plan_document = Planner.plan_document
@@ -159,10 +159,11 @@ def test_what_waits_is_read_and_planned_once(
     def source(word: str) -> DocumentSource:
         def load() -> Document:
             read[word] += 1
-            text = harbour_story(word, 5)
+            text = (tmp_path / word).read_text()
             return read_text(text, source=word, collection="default", title=word)
 
-        return DocumentSource(word, load)
+        (tmp_path / word).write_text(harbour_story(word, 5))
+        return DocumentSource(str(tmp_path / word), load)
 
     monkeypatch.setattr(Planner, "plan_document", plan)
     monkeypatch.setattr("fabula.build.run.MAX_KEPT_CHARACTERS", most)

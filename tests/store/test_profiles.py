@@ -322,7 +322,6 @@ OWN = (
     "core/switch_out",
     "core/switch_out_collection_part",
     "core/find_nodes",
-    "core/find_parts",
     "core/sum_passages",
 )
 """Statements that are also asked of what belongs to a collection itself, and to no document."""

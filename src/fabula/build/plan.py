@@ -99,19 +99,19 @@ class Planner:
         if document.appended and not (is_same or is_next):
             raise Outdated(f"{document.title} was changed while it was continued: try again.")
         graphs = self._list_graphs(entry)
-        decisions = read_decisions(self.store, self.collection)
-        follow = partial(decisions_by_graph, graphs, decisions, entry.id if entry else document.id)
-        parts = entry.graphs if entry else {}
-        layers = self._digests(graphs, entry.id if entry else document.id)
-        make = partial(make_recipes, self.models.settings, document.sha256, graphs, layers=layers)
-        recipes = make(decisions=follow(parts))
-        names = find_stale(graphs, entry, recipes)
-        if self.rebuild or entry is None or entry.sha256 != document.sha256:
-            names = [TEXT, *(graph.name for graph in graphs)]
+        names = [TEXT, *(graph.name for graph in graphs)]
+        if entry is not None and is_same and not self.rebuild:
+            names = self._stale(entry, gaps=True)
         stale_graphs = [graph for graph in graphs if graph.name in names]
         # What is made anew follows all decisions, whatever was in it when they were made.
-        followed = follow({name: part for name, part in parts.items() if name not in names})
-        recipes = make(decisions=followed)
+        parts = entry.graphs if entry else {}
+        stay = {name: part for name, part in parts.items() if name not in names}
+        decisions = read_decisions(self.store, self.collection)
+        followed = decisions_by_graph(graphs, decisions, document.id, stay)
+        layers = self._digests(graphs, document.id)
+        recipes = make_recipes(
+            self.models.settings, document.sha256, graphs, decisions=followed, layers=layers
+        )
         status: Literal["added", "replaced"] = "replaced" if entry else "added"
         plan = self._plan(
             entry, stale_graphs, recipes, followed, document, is_new_text=TEXT in names

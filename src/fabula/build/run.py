@@ -6,15 +6,16 @@ without a database, and `commit` writes it.
 
 from __future__ import annotations
 
+import pickle
 import threading
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.build.commit import commit, hold_lock
@@ -67,10 +68,11 @@ PREPARED_SECONDS = 60.0
 trips, as many as writing a small document."""
 MAX_PLANS = 5
 """How often what was changed while it was planned is planned before the build fails."""
-MAX_KEPT_CHARACTERS = 30_000_000
-"""Of how many characters of text the builds may be that wait in memory for batches: sixty novels,
-in 1.1 GB (37 bytes a character, measured). Others begin again in each round, which may take a day:
-all documents need no more rounds than one."""
+MAX_KEPT_CHARACTERS = 5_000_000
+"""Of how many characters of text the builds may be that wait in memory for batches: fifteen novels,
+in 190 MB (37 bytes a character, measured), so that a run takes about as much as one that waits for
+each call. Of others the packed text is kept, and they begin again in each round, which may take a
+day: all documents need no more rounds than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,7 @@ class _Begun:
         ask: Answers its requests now or later; None for calls that are waited for.
         batch: Answers and collects its calls, where they are made by batches.
         document: What was read.
+        packed: The same, compressed, where the build begins again in the next round.
         entries: What the store had of it when it was planned.
         plan: What is to be made, while the build waits.
         build: The build that waits.
@@ -115,16 +118,30 @@ class _Begun:
     batch: BatchCalls | None
     began: float = field(default_factory=time.monotonic)
     document: Document | None = None
+    packed: bytes = b""
     entries: Sequence[Entry] = ()
     plan: DocumentPlan | CollectionPlan | None = None
     build: Rounds | None = None
 
     def forget_build(self) -> None:
-        """Let the build begin again in the next round; it counts the same replies once more."""
+        """Let the build begin again from its start; it counts the same replies once more."""
         self.plan = self.build = None
         self.meter = self.phases.meter = Meter(self.meter.within)
         if self.batch is not None:
             self.batch.restart()
+
+    def pack(self) -> None:
+        """Keep of a build that waits no more than its text, from which it begins again."""
+        self.forget_build()
+        if self.document is not None:
+            self.packed = self.packed or zlib.compress(pickle.dumps(self.document))
+            self.document = None
+
+    def unpack(self) -> Document | None:
+        """Return what was read; None if nothing was."""
+        if self.document is None and self.packed:
+            self.document = pickle.loads(zlib.decompress(self.packed))
+        return self.document
 
 
 @dataclass(eq=False, slots=True)
@@ -388,10 +405,7 @@ class BuildRun:
     def _keep(self, task: _Task, begun: _Begun) -> None:
         """Keep a build until the next round, unless too many are kept."""
         if task not in self._kept and self._kept.total() >= MAX_KEPT_CHARACTERS:
-            begun.forget_build()
-            # Standard input can be read only once, and an address is not fetched again.
-            if _is_file(task.name):
-                begun.document = None
+            begun.pack()
         elif isinstance(begun.plan, DocumentPlan):
             self._kept[task] = len(begun.plan.document.text)
 
@@ -417,7 +431,7 @@ class BuildRun:
     # One document: plan, make, commit
 
     def _ingest(self, source: DocumentSource, work: _Work) -> Outcome:
-        document = work.begun.document
+        document = work.begun.unpack()
         if document is None:
             work.begun.phases.enter(READ_FILE)
             document = work.begun.document = work.steps.read(source, work.job)
@@ -425,7 +439,7 @@ class BuildRun:
             outcome = self._ingest_once(document, work)
         except Outdated:
             # Another process has continued it since it was read: this text comes after that one's.
-            work.begun.document = None
+            work.begun.document, work.begun.packed = None, b""
             return self._ingest(source, work)
         if not self.dry and outcome.status != "waiting":
             self._describe(outcome.document, document)
@@ -632,14 +646,6 @@ def _name_source(source: str, error: FabulaError) -> FabulaError:
     named = type(error)(f"{source}: {error}")
     named.__cause__ = error
     return named
-
-
-def _is_file(name: str) -> bool:
-    """Return whether a source is on the disk; a name may be too long for a file."""
-    try:
-        return Path(name).exists()
-    except (OSError, ValueError):
-        return False
 
 
 def _plan(plan: Callable[[], Plan]) -> Plan:

@@ -7,28 +7,23 @@ graph, so that the next run continues where another was stopped.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import neo4j
 
 from fabula.errors import StoreError
-from fabula.graph import fingerprint
+from fabula.graph import Owner, Record, fingerprint
 from fabula.graph.queries import embedding_property, index_name, label_name, read_statement
 from fabula.store import Store, locks, schema
 from fabula.store.document_ids import find_document_ids
 from fabula.store.embedding_space import Space
 from fabula.store.parts import lock_collection
-from fabula.store.rows import encode_vector, read_space
+from fabula.store.rows import encode_vector, part_id, read_space
 from fabula.text.document import Vectors
-
-ROWS_PER_PAGE = 1000
-
-Parts = Mapping[str, tuple[str, Mapping[str, Any]]]
-"""The ids of a document's parts and what they are made from, by the names of their graphs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +148,11 @@ def index(store: Store, space: Space) -> None:
 
 
 def flip(store: Store, space: Space) -> None:
-    """Switch to the next space in one transaction, for questions and in the parts' recipes."""
-    rows = list(_rename_model(store, space))
+    """Switch to the next space: in the parts' recipes, and then for questions.
+
+    Meanwhile the collection takes no documents, so that nobody plans by half of the recipes.
+    """
+    _rename_model(store, space, space.next_model)
 
     def change(transaction: neo4j.ManagedTransaction) -> None:
         lock_collection(transaction, space.collection)
@@ -163,34 +161,28 @@ def flip(store: Store, space: Space) -> None:
         [row] = transaction.run(read_statement("core/reembed_flip"), parameters)
         if not row["flipped"]:
             raise StoreError("Another `fabula reembed` took over: try again.")
-        for start in range(0, len(rows), ROWS_PER_PAGE):
-            page = {"collection": space.collection, "rows": rows[start : start + ROWS_PER_PAGE]}
-            transaction.run(read_statement("core/save_parts"), page).consume()
 
     with store.session() as session:
         session.execute_write(change)
 
 
-def _rename_model(store: Store, space: Space) -> Iterator[dict[str, Any]]:
-    """Yield every part with the recipe and the fingerprint that it has under the next model."""
-    documents: dict[str, dict[str, tuple[str, Mapping[str, Any]]]] = defaultdict(dict)
-    after = ""
-    while page := store.rows(
-        "core/find_parts", collection=space.collection, after=after, limit=ROWS_PER_PAGE
-    ):
-        for row in page:
-            made_from = json.loads(row["made_from"])
-            documents[row["document"]][row["graph"]] = (row["id"], made_from)
-        after = page[-1]["id"]
-    for parts in documents.values():
+def _rename_model(store: Store, space: Space, model: str) -> None:
+    """Give every part the recipe and the fingerprint that it has under a model."""
+    collection = space.collection
+    owned = ((entry.id, entry.graphs) for entry in store.documents(collection))
+    for document, parts in chain(owned, [("", store.collection_parts(collection))]):
+        rows = []
         for graph in parts:
-            id, made_from = parts[graph][0], _recipe_for(graph, parts, space.next_model)
+            made_from = _recipe_for(graph, parts, model)
             written = json.dumps(made_from, sort_keys=True, ensure_ascii=False)
-            yield {"id": id, "made_from": written, "fingerprint": fingerprint(made_from)}
+            id = part_id(Owner(collection, graph, document))
+            rows.append({"id": id, "made_from": written, "fingerprint": fingerprint(made_from)})
+        # A transaction for each document: that of all parts would outgrow the server's memory.
+        store.rows("core/save_parts", collection=collection, rows=rows)
 
 
-def _recipe_for(graph: str, parts: Parts, model: str) -> dict[str, Any]:
-    made_from = dict(parts[graph][1])
+def _recipe_for(graph: str, parts: Mapping[str, Record], model: str) -> dict[str, Any]:
+    made_from = dict(parts[graph].made_from)
     made_from["models"] = dict(made_from.get("models", {})) | {"embedding_model": model}
 
     # A part of a document records the fingerprints of what it rests on. A collection's own part
@@ -206,6 +198,7 @@ def _recipe_for(graph: str, parts: Parts, model: str) -> dict[str, Any]:
 
 def give_up(store: Store, space: Space) -> None:
     """Give up the next space, and leave what was written of it to be cleared."""
+    _rename_model(store, space, space.model)
     store.rows("core/reembed_give_up", collection=space.collection)
 
 

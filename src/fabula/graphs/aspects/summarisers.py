@@ -12,6 +12,10 @@ and a package brings it:
 
     [project.entry-points."fabula.summarisers"]
     dialogue = "fabula_dialogue:DialogueSummariser"
+
+It names a class, or a function, that makes a document's `Summariser` of `SummariserTools`. Its
+attribute `version`, a number or a text, is part of what a graph is made from: with another version,
+the graph is stale. Without it, the version of the package counts.
 """
 
 from __future__ import annotations
@@ -92,18 +96,6 @@ class SummariserTools:
     aspect: Aspect
     language: str
     complete: Complete | None
-
-
-class MakeSummariser(Protocol):
-    """What an entry point of `GROUP` names: a class, or a function that returns an instance.
-
-    It may have an attribute `version`, a number or a text. It is part of what a graph is made from:
-    with another version, the graph is stale. Without it, the version of the package counts.
-    """
-
-    def __call__(self, tools: SummariserTools) -> Summariser:
-        """Return the summariser of one document."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
