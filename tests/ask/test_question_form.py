@@ -38,10 +38,13 @@ def test_the_form_of_a_question(question: str, asks: Asks, subject: str) -> None
     ("question", "sentence", "other"),
     [
         ("Who is Poole?", "The butler, Poole, came in.", "Poole ran away."),
+        ("Who is Hyde?", "It was a man of the name of Hyde.", "In the face of Hyde he saw it."),
         ("Who is Fred?", "Fred, Scrooge's nephew, laughed.", "“Fred!” he cried."),
         ("Who are the Eloi?", "The Eloi were a frail people.", "I saw Eloi among the flowers."),
         ("Who is Poole?", "“Poole, my butler, has his orders.”", "The door was by Poole a wall."),
+        ("Who are the Eloi?", "These Eloi were mere fatted cattle.", "Eloi were there."),
         ("Who are the Eloi?", "He spoke of the ‘Eloi,’ the beautiful race.", "The Eloi ran."),
+        ("Who is Brom Bones?", "He had the nickname of BROM BONES.", "They saw Brom Bones."),
         ("When did it stop?", "It stopped on Monday.", "It stopped in the hall."),
         ("To what year?", "It was the year Eight Hundred and Two Thousand.", "He came in snow."),
     ],

@@ -105,8 +105,8 @@ def _find_asked_for(
 def select_asked_for(form: QuestionForm, hits: Sequence[Hit]) -> list[Hit]:
     """Return those chunks of a document that answer the form of a question.
 
-    Of what is to be defined they are the first ones that name it, and the first ones with a
-    sentence that looks like a definition, wherever they are.
+    Of what is to be defined they are the first ones that name it, and those that look most like a
+    definition, wherever they are.
 
     Args:
         form: What the question asks for.
@@ -115,14 +115,20 @@ def select_asked_for(form: QuestionForm, hits: Sequence[Hit]) -> list[Hit]:
     """
     if form.asks is Asks.ENDING:
         return list(hits[:EDGE_CHUNKS])
-    looking = [
-        hit
-        for hit in hits
-        if any(
-            form.names(sentence) and form.rate(sentence)
-            for sentence in (hit.text[start:end] for start, end in spans(hit.text, hit.language))
+    rates = {
+        hit.id: max(
+            (
+                form.rate(sentence)
+                for sentence in (
+                    hit.text[start:end] for start, end in spans(hit.text, hit.language)
+                )
+                if form.names(sentence)
+            ),
+            default=0.0,
         )
-    ]
+        for hit in hits
+    }
+    looking = sorted((hit for hit in hits if rates[hit.id] > 0), key=lambda hit: -rates[hit.id])
     edges = [hit for hit in hits if form.names(hit.text)][:EDGE_CHUNKS]
     return list({hit.id: hit for hit in [*edges, *looking[:EDGE_CHUNKS]]}.values())
 

@@ -106,18 +106,84 @@ _ASIDE = r"(?:,[^,;.?!]{{1,50}},)?"
 """As in "the Eloi, like those kings, had ..."; braces are doubled, as names are put in later."""
 _OWNER = rf"(?:{_DETERMINER}|(?:[A-Z]\w+\.? )?[A-Z]\w+['’]s?)"
 _INNER_WORD = r"(?!(?:of|and|or|to|in|on|at|by|with|for|from|as|that|was|is|had|but|said)\b)[a-z-]+"
+_ROLES = (
+    "father|mother|brother|sister|son|daughter|wife|husband|uncle|aunt|nephew|niece|cousin|"
+    "grandfather|grandmother|grandson|child|boy|girl|lad|lady|gentleman|man|woman|widow|orphan|"
+    "friend|neighbou?r|enemy|partner|master|mistress|servant|maid|butler|footman|cook|nurse|"
+    "housekeeper|coachman|groom|gardener|clerk|apprentice|lawyer|doctor|physician|surgeon|"
+    "teacher|schoolmaster|tutor|governess|professor|student|pupil|priest|parson|vicar|monk|nun|"
+    "captain|sailor|soldier|officer|sergeant|colonel|general|king|queen|prince|princess|duke|duchess|count|"
+    "countess|baron|knight|squire|farmer|miller|baker|tailor|merchant|shopkeeper|innkeeper|landlord|"
+    "landlady|banker|detective|inspector|constable|policeman|judge|thief|convict|murderer|prisoner|"
+    "ghost|spirit|witch|wizard|monster|creature|animal|dog|cat|horse|bird|race|people|tribe|nephews|"
+    "artist|painter|musician|singer|actor|actress|poet|writer|author|editor|journalist|secretary|"
+    "manager|mayor|minister|heir|heiress|guest|lover|sweetheart|bride|bridegroom"
+)
+"""What people and creatures are called by what they are."""
 _NOT_ADDRESSED = r"\b(?![,.!?]*[”\"])"
 """After a name that ends a speech somebody is addressed: "That young man, Poole,” he said"."""
 _SIGNS_OF_DEFINITION = (
     # "Poole was the butler", "the Eloi were a frail people"
     (
-        rf"{{name}}{_ASIDE} (?:is|are|was|were|has been|had been|became|am)"
-        rf" (?:\w+ly |not |but |only |still |once )?(?:{_DETERMINER})\b"
+        1.0,
+        (
+            rf"{{name}}{_ASIDE}"
+            rf" (?:is|are|was|were|has been|had been|became|am)"
+            rf" (?:\w+ly |not |but |only |still |once )?(?:{_DETERMINER})\b"
+        ),
+    ),
+    # "these Eloi were mere fatted cattle", "Edward Hyde, alone of all mankind, was pure evil"
+    (
+        0.9,
+        (
+            rf"{{name}}{_ASIDE}"
+            r" (?:is|are|was|were|(?:has|have|had) (?:become|grown|turned) (?:in)?to)"
+            r" (?:(?:but|only|merely|mere|simply|pure|all|like) |as (?:an?|the) )"
+        ),
     ),
     # "Poole, an old servant", "Fred, Scrooge's nephew"
-    rf"{{name}}(?:,| ?[(—–-]+){_QUOTED} ?{_OWNER} [a-z-]+",
+    (
+        1.0,
+        (
+            rf"{{name}}(?:,| ?[(—–-]+){_QUOTED} ?{_OWNER}"
+            rf" (?:{_INNER_WORD} ){{{{0,3}}}}?(?:{_ROLES})s?\b"
+        ),
+    ),
+    (0.7, rf"{{name}}(?:,| ?[(—–-]+){_QUOTED} ?{_OWNER} [a-z-]+"),
+    (0.8, r"{name},? (?:who|which|whom|whose) "),
     # "his nephew Fred", "the butler, Poole"
-    rf"\b{_OWNER}(?: {_INNER_WORD}){{{{1,3}}}}(?:,|—| called| named)? {{name}}{_NOT_ADDRESSED}",
+    (
+        1.0,
+        rf"\b{_OWNER} (?:{_INNER_WORD} ){{{{0,3}}}}(?:{_ROLES})s?"
+        r"(?:,|—| called| named)? {name}" + _NOT_ADDRESSED,
+    ),
+    (0.6, rf"\b{_OWNER} (?:{_INNER_WORD} ){{{{1,3}}}}(?:called |named ){{name}}"),
+    # "a man of the name of Hyde"
+    (
+        1.0,
+        (
+            r"\b(?:call(?:ed|s)?|named?|known as|(?:nick|sur)?name (?:of|was|is)|names? )"
+            r"[^.;!?]{{0,20}}{name}"
+        ),
+    ),
+    # "Hyde was pale and dwarfish"
+    (
+        0.7,
+        (
+            r"{name} (?:is|are|was|were|seemed|looked) (?:\w+ly |so |very |too )?[a-z-]+(?<!ing)"
+            r"(?:,| and| or)"
+        ),
+    ),
+    (
+        0.7,
+        (
+            rf"{{name}}\b[^.!?;,]{{{{0,40}}}}\b(?:{_ROLES})s?\b"
+            rf"|\b(?:{_ROLES})s?\b[^.!?;,]{{{{0,40}}}}{{name}}{_NOT_ADDRESSED}"
+        ),
+    ),
+    # "in shape something like a winged sphinx"
+    (0.7, r"\b(?:like|of) an? (?:[a-z-]+ )?{name}"),
+    (0.4, r"{name} (?:is|are|was|were|seemed|looked|had) "),
 )
 
 
@@ -134,8 +200,11 @@ class QuestionForm:
     subject: str = ""
 
     @cached_property
-    def _definition(self) -> re.Pattern[str]:
-        return re.compile("|".join(_SIGNS_OF_DEFINITION).format(name=_name_pattern(self.subject)))
+    def _definitions(self) -> tuple[tuple[float, re.Pattern[str]], ...]:
+        name = _name_pattern(self.subject)
+        return tuple(
+            (weight, re.compile(sign.format(name=name))) for weight, sign in _SIGNS_OF_DEFINITION
+        )
 
     @cached_property
     def _name(self) -> re.Pattern[str]:
@@ -146,11 +215,14 @@ class QuestionForm:
         return bool(self._name.search(text))
 
     def rate(self, sentence: str) -> float:
-        """Return 1 for a sentence that looks like what is asked for, else 0."""
+        """Return how much a sentence looks like what is asked for, 0 to 1."""
         if self.asks is Asks.DEFINITION:
-            sentence = " ".join(sentence.replace("_", "").split())
-        sign = self._definition if self.asks is Asks.DEFINITION else _SIGNS.get(self.asks)
-        return float(bool(sign and sign.search(sentence)))
+            line = " ".join(sentence.replace("_", "").split())
+            return max(
+                (weight for weight, sign in self._definitions if sign.search(line)), default=0.0
+            )
+        sign = _SIGNS.get(self.asks)
+        return 1.0 if sign and sign.search(sentence) else 0.0
 
 
 _SIGNS = {Asks.TIME: _TIME_SIGN, Asks.NUMBER: _NUMBER_SIGN}

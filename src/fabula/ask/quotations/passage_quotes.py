@@ -164,6 +164,8 @@ def _closeness(
     if form.asks is not Asks.DEFINITION:
         rates *= words / (words.max() or 1.0)
     forms = np.array([rates[rows].max() for rows in within.values()])
+    if form.asks is Asks.DEFINITION:
+        forms **= 2  # "Poole, my butler" says much more than what only may be a definition
     total = scale(_weigh(own)) + SENTENCE_WEIGHT * scale(best) + FORM_WEIGHT * forms
     names = set(stemmer_of(sentences[0].hit.language).search_terms(" ".join(find_names(question))))
     if names:
