@@ -87,13 +87,12 @@ def _find_asked_for(
     words = [_alternatives(form.subject)] if form.subject else []
     if not all(words):
         return []
-    # For a definition the first chunks that name it; for a fate or an ending the last ones.
     rows = store.read(
         read_statement("core/find_edge_chunks"),
         filters,
         documents=documents[:MAX_DOCUMENTS],
         people=words,
-        from_end=form.asks in (Asks.ENDING, Asks.FATE),
+        from_end=form.asks is Asks.ENDING,
         limit=EDGE_CHUNKS if form.asks is Asks.ENDING else MAX_NAMING,
     )
     by_document: dict[str, list[Hit]] = {}
@@ -106,33 +105,32 @@ def _find_asked_for(
 def select_asked_for(form: QuestionForm, hits: Sequence[Hit]) -> list[Hit]:
     """Return those chunks of a document that answer the form of a question.
 
-    Of what is to be defined they are the first ones that name it, the first one that has its whole
-    name, and those that look most like a definition, wherever they are; of somebody's fate the last
-    ones that name him, and the last that name him beside a word of fate.
+    Of what is to be defined they are the first ones that name it, and those that look most like a
+    definition, wherever they are.
 
     Args:
         form: What the question asks for.
-        hits: Chunks with the names, in the order in which they count: of a fate and of an ending
-            the last one comes first.
+        hits: Chunks with the name, the first one first, or the last ones of the document, the last
+            one first.
     """
     if form.asks is Asks.ENDING:
         return list(hits[:EDGE_CHUNKS])
-    rates = {hit.id: rate_sentences(form, hit) for hit in hits}
+    rates = {
+        hit.id: max(
+            (
+                form.rate(sentence)
+                for sentence in (
+                    hit.text[start:end] for start, end in spans(hit.text, hit.language)
+                )
+                if form.names(sentence)
+            ),
+            default=0.0,
+        )
+        for hit in hits
+    }
     looking = sorted((hit for hit in hits if rates[hit.id] > 0), key=lambda hit: -rates[hit.id])
     edges = [hit for hit in hits if form.names(hit.text)][:EDGE_CHUNKS]
-    whole = [hit for hit in hits if form.names_whole(hit.text)][:1]
-    if form.asks is Asks.FATE:
-        looking = [hit for hit in hits if rates[hit.id] > 0]
-    chosen = [*edges, *(whole if form.asks is Asks.DEFINITION else ()), *looking[:EDGE_CHUNKS]]
-    return list({hit.id: hit for hit in chosen}.values())
-
-
-def rate_sentences(form: QuestionForm, hit: Hit) -> float:
-    """Return how much the sentence of a chunk that looks most like an answer does, 0 to 1."""
-    sentences = [hit.text[start:end] for start, end in spans(hit.text, hit.language)]
-    if form.subject:
-        sentences = [sentence for sentence in sentences if form.names(sentence)]
-    return max(map(form.rate, sentences), default=0.0)
+    return list({hit.id: hit for hit in [*edges, *looking[:EDGE_CHUNKS]]}.values())
 
 
 def _alternatives(name: str) -> list[str]:

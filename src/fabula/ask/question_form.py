@@ -23,7 +23,6 @@ class Asks(Enum):
     DEFINITION = auto()
     TIME = auto()
     NUMBER = auto()
-    FATE = auto()
     ENDING = auto()
     OTHER = auto()
 
@@ -41,25 +40,16 @@ _ENDING = re.compile(
     rf"|^what is the (?:ending|conclusion|end)\W*$",
     re.IGNORECASE,
 )
+_CAPITALISED = r"(?-i:[^\W\d_a-zß-öø-ÿ])[\w'’-]*"
 _DEFINITION = re.compile(
-    rf"^(?:so |and |but |then )?(?:who|what) (?:exactly )?(?:is|are|was|were)"
-    rf" (?P<subject>(?:(?:{_TITLES})\.? )*[\w'’-]+"
-    rf"(?: (?:(?:of|the|van|von|de|la) )*[\w'’-]+){{0,3}}?)"
-    rf"(?: (?:in|of) (?:the|this) (?:{_BOOK}))?\s*\W*$"
-    rf"|^(?:describe|introduce|tell me (?:something )?about) (?P<described>[^,;?]+?)\s*\W*$",
+    rf"^(?:(?:so |and |but |then )?(?:who|what) (?:exactly )?(?:is|are|was|were)"
+    rf"|describe|introduce|tell me (?:something )?about)"
+    rf" (?:(?:{_TITLES})\.? )*(?P<subject>{_CAPITALISED}"
+    rf"(?: (?:(?:of|the|van|von|de|la) )*{_CAPITALISED}){{0,3}})"
+    rf"(?: like)?(?: (?:in|of) (?:the|this) (?:{_BOOK}))?\W*$",
     re.IGNORECASE,
 )
-_FATE = re.compile(
-    r"^what (?:happen(?:s|ed)|has happened|had happened) to (?P<whom>[^,;?]+?)\W*$"
-    r"|^what (?:became|becomes) of (?P<of>[^,;?]+?)\W*$"
-    r"|^how (?:did|does|do) (?P<who>[^,;?]+?) die\W*$",
-    re.IGNORECASE,
-)
-_FATE_SIGN = re.compile(
-    r"\b(?:dead|death|die[sd]?|dying|killed|murdered|drowned|perished|lost|gone|vanished|disappeared|"
-    r"escaped|fled|married|buried|grave|body|bodies|fainted|never (?:saw|seen|came|returned))\b",
-    re.IGNORECASE,
-)
+"""Only what has a name is introduced by its book: "What was the fly afraid of?" names nobody."""
 _TIME = re.compile(
     r"^(?:since |until |till |by |and |but )?when\b[^,]*$|\b(?:what|which) (?:year|date|day|month|"
     r"time|century|season|hour|age)\b|\bhow (?:long|often|old)\b",
@@ -195,12 +185,6 @@ _SIGNS_OF_DEFINITION = (
     (0.7, r"\b(?:like|of) an? (?:[a-z-]+ )?{name}"),
     (0.4, r"{name} (?:is|are|was|were|seemed|looked|had) "),
 )
-_AFTER_PREPOSITION = re.compile(
-    r"\b(?:of|by|to|in|with|for|from|at|on|upon|near|about|behind|round|under|than)"
-    r" (?:(?:the|a|an|his|her|my|our|their) )?$",
-    re.IGNORECASE,
-)
-"""What stands before a name that is no subject: "by the White Sphinx were the heads of men"."""
 
 
 @dataclass(frozen=True)
@@ -210,67 +194,38 @@ class QuestionForm:
     Attributes:
         asks: The kind.
         subject: Of a definition, what is to be defined, without titles: "Poole", "White Sphinx".
-        is_thing: Of a definition, whether it asks "what", not "who": the book may print a thing
-            with a capital or without.
     """
 
     asks: Asks = Asks.OTHER
     subject: str = ""
-    is_thing: bool = False
-
-    @property
-    def _flags(self) -> re.RegexFlag:
-        is_name = self.subject != self.subject.lower() and not self.is_thing
-        return re.NOFLAG if is_name else re.IGNORECASE
 
     @cached_property
     def _definitions(self) -> tuple[tuple[float, re.Pattern[str]], ...]:
         name = _name_pattern(self.subject)
-        flags = self._flags
         return tuple(
-            (weight, re.compile(sign.format(name=name), flags))
-            for weight, sign in _SIGNS_OF_DEFINITION
+            (weight, re.compile(sign.format(name=name))) for weight, sign in _SIGNS_OF_DEFINITION
         )
 
     @cached_property
     def _name(self) -> re.Pattern[str]:
-        return re.compile(_name_pattern(self.subject), self._flags)
+        return re.compile(_name_pattern(self.subject))
 
     def names(self, text: str) -> bool:
         """Return whether a text names the subject."""
         return bool(self._name.search(text))
-
-    @cached_property
-    def _whole_name(self) -> re.Pattern[str]:
-        flags = self._flags
-        words = r"\s+".join(map(re.escape, re.findall(r"[\w'’-]+", self.subject)))
-        return re.compile(rf"\b{words}\b", flags)
-
-    def names_whole(self, text: str) -> bool:
-        """Return whether a text has the whole name of the subject, as "Jacob Marley"."""
-        return bool(self.subject and self._whole_name.search(text))
 
     def rate(self, sentence: str) -> float:
         """Return how much a sentence looks like what is asked for, 0 to 1."""
         if self.asks is Asks.DEFINITION:
             line = " ".join(sentence.replace("_", "").split())
             return max(
-                (
-                    weight
-                    for weight, sign in self._definitions
-                    if any(
-                        not sign.pattern.startswith(self._name.pattern)
-                        or not _AFTER_PREPOSITION.search(line, 0, match.start())
-                        for match in sign.finditer(line)
-                    )
-                ),
-                default=0.0,
+                (weight for weight, sign in self._definitions if sign.search(line)), default=0.0
             )
         sign = _SIGNS.get(self.asks)
         return 1.0 if sign and sign.search(sentence) else 0.0
 
 
-_SIGNS = {Asks.TIME: _TIME_SIGN, Asks.NUMBER: _NUMBER_SIGN, Asks.FATE: _FATE_SIGN}
+_SIGNS = {Asks.TIME: _TIME_SIGN, Asks.NUMBER: _NUMBER_SIGN}
 
 
 def read_form(question: str) -> QuestionForm:
@@ -279,20 +234,10 @@ def read_form(question: str) -> QuestionForm:
     if _ENDING.search(question):
         return QuestionForm(Asks.ENDING)
     if match := _DEFINITION.search(question):
-        subject = _bare(match["subject"] or match["described"])
-        if not re.search(r"['’]s\b|s['’]$", subject):
-            is_thing = bool(re.match(r"(?:\w+ )?what\b", question, re.IGNORECASE))
-            return QuestionForm(Asks.DEFINITION, subject, is_thing)
-    if match := _FATE.search(question):
-        return QuestionForm(Asks.FATE, _bare(match["whom"] or match["of"] or match["who"]))
+        return QuestionForm(Asks.DEFINITION, match["subject"])
     if _TIME.search(question):
         return QuestionForm(Asks.TIME)
     return QuestionForm(Asks.NUMBER if _NUMBER.search(question) else Asks.OTHER)
-
-
-def _bare(subject: str) -> str:
-    """Return a subject without the articles and titles before it, and without "like" after it."""
-    return re.sub(rf"^(?:(?:{_TITLES})\.? )+| like$", "", subject, flags=re.IGNORECASE)
 
 
 def content_terms(question: str) -> set[str]:

@@ -23,8 +23,6 @@ from fabula.text.stems import guess_language, stemmer_of
 
 MAX_QUOTES = 4
 """As many passages as a screen holds."""
-MIN_SHOWN = 3
-"""As many of them as the smallest screen shows."""
 BEST_SENTENCES = 2
 """A passage is as close as this many of its best sentences together: one may be close by chance."""
 SENTENCE_WEIGHT, FORM_WEIGHT, SUBJECT_WEIGHT = 0.3, 1.0, 0.8
@@ -107,7 +105,6 @@ def rank_quotes(
         and (words[within[hit.id]].any() or not words.any() or closeness[hit.id] > LAST_CHUNK)
     ]
     quotes.sort(key=lambda quote: (-closeness[quote.hit.id], quote.number))
-    _show_introduction(quotes, form)
     return [replace(quote, number=number) for number, quote in enumerate(quotes, start=1)]
 
 
@@ -119,24 +116,6 @@ def _is_title_page(hit: Hit) -> bool:
     words = hit.text.split()
     is_sentence = bool(_SENTENCE_END.search(hit.text))
     return not is_sentence or 2 * sum(word[0].islower() for word in words) < len(words)
-
-
-def _show_introduction(quotes: list[Quote], form: QuestionForm) -> None:
-    """Move the passage that first has the whole name of who is to be defined to what is shown."""
-    if form.asks is not Asks.DEFINITION or form.subject == form.subject.lower() or not quotes:
-        return
-    # A book often introduces somebody by the whole name, in words unlike a definition.
-    naming = [
-        quote
-        for quote in quotes
-        if quote.hit.document == quotes[0].hit.document and form.names_whole(quote.hit.text)
-    ]
-    if not naming:
-        return
-    first = min(naming, key=lambda quote: quote.hit.start)
-    if quotes.index(first) >= MIN_SHOWN:
-        quotes.remove(first)
-        quotes.insert(MIN_SHOWN - 1, first)
 
 
 def read_question_form(question: str, passages: Sequence[Passage]) -> QuestionForm:
@@ -182,10 +161,7 @@ def _closeness(
     best = np.array([np.sort(scores[rows])[-BEST_SENTENCES:].sum() for rows in within.values()])
     own = [shared[id] for id in within]
     rates = np.array([form.rate(sentence.text) for sentence in sentences])
-    if form.asks is Asks.FATE:
-        # The sentence of a fate is often long, and says little more than the name.
-        rates *= [form.names(sentence.text) for sentence in sentences]
-    elif form.asks is not Asks.DEFINITION:
+    if form.asks is not Asks.DEFINITION:
         rates *= words / (words.max() or 1.0)
     forms = np.array([rates[rows].max() for rows in within.values()])
     if form.asks is Asks.DEFINITION:
@@ -196,11 +172,7 @@ def _closeness(
         # A name that most of the passages have weighs little among them: it still must be there.
         total += NAME_WEIGHT * np.array([len(names & terms) / len(names) for terms in own])
     if form.subject:
-        # Of a fate, the last place that tells one counts, not the last that has the name.
-        counting = [id for id, rate in zip(within, forms, strict=True) if rate > 0]
-        is_told = form.asks is Asks.FATE and counting
-        places = _mention_places(form, sentences, within, counting if is_told else [*within])
-        total += SUBJECT_WEIGHT * places
+        total += SUBJECT_WEIGHT * _mention_places(form, sentences, within)
     return dict(zip(within, total.tolist(), strict=True))
 
 
@@ -250,15 +222,12 @@ def _mention_places(
     form: QuestionForm,
     sentences: Sequence[ContextSentence],
     within: Mapping[str, Sequence[int]],
-    counting: Sequence[str],
 ) -> Scores:
-    """Return 1, 1/2, ... for passages of `counting` by how early they name the subject, else 0."""
+    """Return 1, 1/2, ... for passages by how early they name the subject, 0 for the others."""
     hits = [sentences[rows[0]].hit for rows in within.values()]
-    naming = [
-        index for index, hit in enumerate(hits) if hit.id in counting and form.names(hit.text)
-    ]
-    # A book says who somebody is when it introduces him; for a fate, the last one has 1.
-    naming.sort(key=lambda index: hits[index].start, reverse=form.asks is Asks.FATE)
+    naming = [index for index, hit in enumerate(hits) if form.names(hit.text)]
+    # A book says who somebody is when it introduces him.
+    naming.sort(key=lambda index: hits[index].start)
     places = np.zeros(len(hits))
     seen: Counter[str] = Counter()
     for index in naming:
