@@ -98,6 +98,9 @@ def _build() -> Encoding:
 
     tokens = zlib.decompress(RANKS.read_bytes()).split(SEPARATOR)
     ranks = dict(zip(tokens, range(RANKS_COUNT), strict=True))
-    return Encoding(
+    encoding = Encoding(
         "o200k_base", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens=SPECIAL_TOKENS
     )
+    # It keeps them, and needs them no more: they are 18 MB.
+    ranks.clear()
+    return encoding
