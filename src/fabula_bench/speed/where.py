@@ -129,7 +129,7 @@ def _count_hits(store: Store, where: str) -> int:
     parameters: dict[str, Any] = {
         "collection": COLLECTION,
         "steps": [asdict(step) for step in steps],
-        "properties": sorted({name for step in steps for name in step.properties}),
+        "fields": sorted({name for step in steps for name in step.properties}),
         "locks": lock_prefix(COLLECTION),
         "revision": "",
     }
