@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from fabula.ask.where import read_condition
+from fabula.cli.shared.progress import outcome_line
 from fabula.errors import BadValue, NotFound
 from fabula.graph.hits import Filters
 from fabula.library.collection import Collection
@@ -151,8 +152,11 @@ def test_another_version_keeps_what_was_edited_and_takes_what_the_file_changes(
     books.ingest(file)
     edit(books, "The Tale", "genre=satire", "rating=5")
     edit_document(books, "The Tale", questions="off")
-    books.ingest(file)
+    assert books.ingest(file)[0].notes == ()
     assert books.document("The Tale").metadata == {"genre": "satire", "moral": "none", "rating": 5}
+    [again] = books.ingest(file, metadata=GivenMetadata({"rating": 4, "shelf": "B"}))
+    assert outcome_line(again).endswith("The Tale is up to date; metadata changed: rating, shelf")
+    edit(books, "The Tale", "rating=5", "shelf=")
     file.write_text(f"{head.replace('none', 'sour')}The fox saw the grapes and left.")
     books.ingest(file)
     entry = books.document("The Tale")

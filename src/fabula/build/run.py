@@ -442,7 +442,9 @@ class BuildRun:
             work.begun.document, work.begun.packed = None, b""
             return self._ingest(source, work)
         if not self.dry and outcome.status != "waiting":
-            self._describe(outcome.document, document)
+            notes = self._describe(outcome.document, document)
+            if outcome.status != "added":
+                outcome = replace(outcome, notes=(*outcome.notes, *notes))
         return replace(outcome, left_out=document.left_out, warnings=document.warnings)
 
     def _ingest_once(self, document: Document, work: _Work) -> Outcome:
@@ -476,14 +478,18 @@ class BuildRun:
         plan = partial(work.planner.plan_document, document)
         return self._under_lock(names, document.id, document.source, plan, work)
 
-    def _describe(self, id: str, document: Document) -> None:
+    def _describe(self, id: str, document: Document) -> list[str]:
         """Give a document the fields that its file states anew, and those that were given.
 
         What people have changed stays until the file says something else than it said before.
+
+        Returns:
+            A note that names the fields that have changed, if any have.
         """
         given = self.metadata.of(document.source, document.title)
+        notes: list[str] = []
         if not (given or document.metadata):
-            return
+            return notes
         for entry in self.store.find_same(self.collection, [id]):
             stated, before = document.metadata, entry.stated
             new = {name: stated[name] for name in stated if stated[name] != before.get(name)}
@@ -495,6 +501,9 @@ class BuildRun:
             }
             if changes or stated != before:
                 self.store.set_metadata(entry, changes, stated=stated)
+            if changes:
+                notes.append(f"metadata changed: {', '.join(sorted(changes))}")
+        return notes
 
     def _update_structure(self, document: Document, entry: Entry | None) -> None:
         """Give a document new sections, pages and edition, from which nothing is built."""

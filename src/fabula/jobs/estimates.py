@@ -30,7 +30,7 @@ class ShownOutcome:
         title: Its title; '' where it failed.
         graphs: The graphs that were built.
         counts: How many nodes were made, by kind.
-        notes: Sentences about what was made that are worth reading.
+        notes: Sentences about what was made or changed that are worth reading.
         gaps: The pieces that no model gave.
         left_out: How many characters of the file are not in the document's text, by kind.
         warnings: What was wrong with the file.

@@ -40,7 +40,8 @@ def outcome_line(outcome: Outcome) -> str:
     if outcome.error:
         return f"failed     {outcome.error}"
     if outcome.status == "unchanged":
-        return f"unchanged  {name}: {outcome.title} is up to date"
+        same = f"{outcome.title} is up to date"
+        return f"unchanged  {name}: {'; '.join([same, *outcome.notes])}"
     if outcome.status == "waiting":
         return f"waiting    {name}: for batches of model calls"
     if outcome.status == "removed":
