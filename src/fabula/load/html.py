@@ -751,14 +751,13 @@ class _BlockBuilder:
             self._text.append(" ")
         elif frame.tag == "sup" or _RAISED.search(names) or "vertical-align:super" in style:
             frame.role = "raised"
-        elif not self._has_words():
+        elif not self._has_text(but=f"{_OPENING_QUOTES}("):
             is_styled = attributes.get("class") or style or frame.tag in ("big", "font")
             frame.role, frame.label = "first", "styled" if is_styled else ""
 
-    def _has_words(self) -> bool:
-        """Whether the text has more than opening quotation marks; its first pieces tell, often."""
-        openers = f"{_OPENING_QUOTES}("
-        return any(one_line(without_marks(piece)).strip(openers) for piece in self._text)
+    def _has_text(self, but: str = " ") -> bool:
+        """Whether a paragraph has begun, with more than some characters: its first pieces tell."""
+        return any(one_line(without_marks(piece)).strip(but) for piece in self._text)
 
     def _end_inline(self, frame: _Open) -> None:
         """Put the number of a note into brackets, so that it is not glued to the word before it."""
@@ -809,7 +808,7 @@ class _BlockBuilder:
 
     def _start_picture(self, alt: str) -> None:
         initial = _INITIAL.fullmatch(one_line(alt))
-        if initial and not one_line(without_marks("".join(self._text))):
+        if initial and not self._has_text():
             self._initial = initial[1]
             self._text.append(initial[1])
         elif self._heading:
