@@ -224,7 +224,6 @@ class _Parser:
             "ud": self._unicode_form,
             "shpinst": lambda: None,
             "do": lambda: None,
-            "result": self._object_text,
         }
 
     def read(self, text: str) -> None:
@@ -364,10 +363,6 @@ class _Parser:
             around = self._stack[-2]
             self._set(output=around.output, role="facts" if around.role == "facts" else "")
 
-    def _object_text(self) -> None:
-        around = next((s.output for s in reversed(self._stack) if s.output is not None), None)
-        self._set(output=around)
-
     def _field_result(self) -> None:
         if self._state.field is not None and self._state.field.left_out_as:
             self._set(output=None, left_out_as=self._state.field.left_out_as, field=None)
@@ -486,7 +481,7 @@ class _Parser:
         self._encoding = name
 
 
-_REVIVED = frozenset(("author", "result", "title", "ud"))
+_REVIVED = frozenset(("author", "title", "ud"))
 """The groups that are text within one that is not."""
 _MAX_INSTRUCTION_DEPTH = 8
 
