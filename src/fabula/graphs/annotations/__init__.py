@@ -24,6 +24,7 @@ MODES = {
 
 GRAPH = Graph(
     name="annotations",
+    title="Annotations",
     about="annotations and notes that were imported or made by readers, on their words in the text",
     version=1,
     options=Options,
