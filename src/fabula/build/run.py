@@ -53,7 +53,6 @@ from fabula.models.stop import Stop
 from fabula.models.usage import Usage
 from fabula.store import Store
 from fabula.store.locks import ProcessLock
-from fabula.text import tokens
 from fabula.text.chunk import section_namer
 from fabula.text.document import Document
 from fabula.text.metadata import CHANGEABLE, GivenMetadata
@@ -314,8 +313,6 @@ class BuildRun:
     def _run_once(self, tasks: Sequence[_Task]) -> list[Outcome]:
         # Here, not beside the calls: a run that fails must leave no thread at the store.
         if not self.dry:
-            # Meanwhile the server is waited for, and the first file is read by another process.
-            threading.Thread(target=_import_models, args=[self.models], daemon=True).start()
             self.store.make_schema()
         planner = Planner(
             self.store,
@@ -630,13 +627,6 @@ class BuildRun:
                 return
             self.store.prepare(self.collection, self.models.embedder.model, dimensions)
             self._prepared[dimensions] = time.monotonic()
-
-
-def _import_models(models: ModelFactory) -> None:
-    """Import what counts tokens and calls models, which takes as long as several calls."""
-    if models.settings.uses_endpoint:
-        import fabula.models.endpoint.openai  # noqa: F401
-    tokens.count("")
 
 
 def _end_round(rounds: BatchRounds) -> bool:

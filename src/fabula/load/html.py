@@ -756,7 +756,7 @@ class _BlockBuilder:
             frame.role, frame.label = "first", "styled" if is_styled else ""
 
     def _has_text(self, but: str = " ") -> bool:
-        """Whether a paragraph has begun, with more than some characters: its first pieces tell."""
+        """Whether a paragraph has begun with more than these characters; its first pieces tell."""
         return any(one_line(without_marks(piece)).strip(but) for piece in self._text)
 
     def _end_inline(self, frame: _Open) -> None:

@@ -253,7 +253,7 @@ class _Parser:
 
     def _begin_group(self, *, is_starred: bool) -> None:
         self._skip = 0
-        # Behind a brace a star is of what may be left out if it is not known; elsewhere of nothing.
+        # A star behind a brace marks a group to leave out if it is unknown; elsewhere, nothing.
         self._starred = is_starred
         self._stack.append(self._state)
         self._state = replace(self._state, role="")
@@ -358,7 +358,7 @@ class _Parser:
         self._set(output=_Paragraphs(), role=role, is_raised=False)
 
     def _unicode_form(self) -> None:
-        """What a group says a second time, for programs that know Unicode."""
+        """Read the form for programs that know Unicode, of a text that a group holds twice."""
         if len(self._stack) > 1:
             around = self._stack[-2]
             self._set(output=around.output, role="facts" if around.role == "facts" else "")
