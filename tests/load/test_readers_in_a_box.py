@@ -60,6 +60,12 @@ def test_what_takes_too_long_is_given_up() -> None:
     assert time.monotonic() - began < 30
 
 
+@for_each("piece", ['Élan<img alt="A"> vital ', '<span class="x">“Élan</span> vital<br>'])
+def test_much_markup_in_one_paragraph_takes_linear_time(piece: str) -> None:
+    """Comparing the paragraph so far at each piece took more than a minute."""
+    read_in_box(f"<p>{piece * 10_000}</p>", ".html", sandbox.ReadLimits(seconds=15))
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no process can be suspended")
 def test_time_that_a_process_does_not_get_is_not_counted() -> None:
     read_in_box(SENTENCE, ".md", sandbox.ReadLimits(seconds=1))

@@ -115,22 +115,16 @@ def select_asked_for(form: QuestionForm, hits: Sequence[Hit]) -> list[Hit]:
     """
     if form.asks is Asks.ENDING:
         return list(hits[:EDGE_CHUNKS])
-    rates = {
-        hit.id: max(
-            (
-                form.rate(sentence)
-                for sentence in (
-                    hit.text[start:end] for start, end in spans(hit.text, hit.language)
-                )
-                if form.names(sentence)
-            ),
-            default=0.0,
-        )
-        for hit in hits
-    }
+    rates = {hit.id: _rate_sentences(form, hit) for hit in hits}
     looking = sorted((hit for hit in hits if rates[hit.id] > 0), key=lambda hit: -rates[hit.id])
     edges = [hit for hit in hits if form.names(hit.text)][:EDGE_CHUNKS]
     return list({hit.id: hit for hit in [*edges, *looking[:EDGE_CHUNKS]]}.values())
+
+
+def _rate_sentences(form: QuestionForm, hit: Hit) -> float:
+    """Return how much the sentence about the subject that looks most like an answer does."""
+    sentences = (hit.text[start:end] for start, end in spans(hit.text, hit.language))
+    return max(map(form.rate, filter(form.names, sentences)), default=0.0)
 
 
 def _alternatives(name: str) -> list[str]:
