@@ -89,6 +89,16 @@ def test_a_failure_that_is_none_by_chance_is_red(toy: str) -> None:
     assert ledger() == []
 
 
+def test_a_worker_that_died_is_red_though_its_test_would_pass_alone() -> None:
+    """The tests that the worker had left did not run."""
+    dies_once = BY_CHANCE.replace(
+        "    assert len(runs.read_text()) > 1",
+        "    if runs.read_text() == 'x': __import__('os')._exit(3)",
+    )
+    assert run(dies_once, "-p", "xdist", "--numprocesses", "2", "--max-worker-restart", "0") > 1
+    assert ledger() == []
+
+
 def test_what_passes_is_green_and_a_stage_without_tests_too() -> None:
     assert run("def test_right(): pass") == 0
     assert run("def test_right(): pass", "-k", "wrong") == 0

@@ -44,6 +44,7 @@ class FailuresAtOnce:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
+        self.worker_died = False
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
@@ -56,6 +57,16 @@ class FailuresAtOnce:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self._write(report.nodeid)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, error: object) -> None:
+        self.worker_died = self.worker_died or error is not None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.worker_died:
+            # The tests that it had left did not run: one failure is not all there is to tell.
+            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
     def _write(self, test: str) -> None:
         # For scripts/run_tests.py.
