@@ -16,6 +16,7 @@ from fabula.load.wrap import paragraphs
 _LINE_ENDS = re.compile("\r\n?|\x85|\u2028")
 _PAGE_ENDS = re.compile("[\f\v\u2029]")
 _NEXT_LINE = 0x85
+_CONTROLS = re.compile("[\x80-\x9f]")
 _WINDOWS_ONLY = re.compile("[\x80-\x84\x86-\x9f]")
 # Control characters except tab and newline, soft hyphens within lines, zero-width spaces, word
 # joiners, byte order marks and non-characters. The joiners U+200C and U+200D stay, as emoji and
@@ -76,7 +77,7 @@ def tidy(text: str) -> str:
 
 def _read_controls(text: str) -> str:
     """Read controls, as in texts taken for Latin-1, as the marks that Windows has there."""
-    if text.isascii():
+    if _CONTROLS.search(text) is None:
         return text
     # The control for the next line may be one, unless the text has other line ends.
     text, is_windows = text.translate(WINDOWS_CONTROLS), _WINDOWS_ONLY.search(text) is not None

@@ -62,9 +62,10 @@ def mend(text: str) -> tuple[str, int]:
 def _share(text: str, page: str) -> float:
     """The share of the characters beyond ASCII that are letters in UTF-8, read in a code page."""
     pattern, _ = _page(page)
-    total = len(text) - len(_BEYOND_ASCII.sub("", text))
-    sequences = (match[0] for match in pattern.finditer(text))
-    return sum(len(s) for s in sequences if _read_again(s, page) != s) / total if total else 0.0
+    runs = _BEYOND_ASCII.findall(text)
+    sequences = pattern.findall(" ".join(runs))
+    found = sum(len(s) for s in sequences if _read_again(s, page) != s)
+    return found / sum(map(len, runs)) if runs else 0.0
 
 
 def _read_again(text: str, page: str) -> str:
