@@ -120,6 +120,10 @@ def test_a_person_and_a_thing_of_one_word_with_a_capital_are_two_where_both_are_
             {"Mrs. Reed": 9, "Georgiana Reed": 2, "John Reed": 4, "Master Reed": 1},
             groups("Mrs. Reed", "Georgiana Reed", "John Reed, Master Reed"),
         ),
+        (
+            {"Mrs. Munt": 71, "Munt": 1},
+            groups("Mrs. Munt, Munt"),
+        ),
     ],
 )
 def test_a_family_name_is_whose_sex_and_title_fit(
@@ -170,6 +174,29 @@ def test_who_is_called_by_one_word_is_called_so_though_a_fuller_name_is_printed(
 def test_who_is_described_by_somebody_is_not_he() -> None:
     names = {"Nautilus": 9, "the captain of the Nautilus": 3}
     assert len(groups_of(in_order(names))) == 2
+
+
+@for_each(
+    ("names", "expected"),
+    [
+        (
+            {"Tom Buchanan": 21, "Tom Buchanans": 1, "Tom": 172},
+            groups("Tom, Tom Buchanan", "Tom Buchanans"),
+        ),
+        (
+            {"Tom Buchanan": 21, "Tom Pinch": 9, "Tom": 172},
+            groups("Tom Buchanan", "Tom Pinch", "Tom"),
+        ),
+        (
+            {"Charles Wilcox": 221, "Paul Wilcox": 9, "Mr. Wilcox": 171},
+            groups("Charles Wilcox", "Paul Wilcox", "Mr. Wilcox"),
+        ),
+    ],
+)
+def test_a_bare_name_is_that_of_who_is_named_far_more_often(
+    names: Mapping[str, int], expected: set[tuple[str, frozenset[str]]]
+) -> None:
+    assert groups_of(in_order(names)) == expected
 
 
 def test_a_short_form_is_whose_only_forename_it_may_be() -> None:

@@ -33,6 +33,10 @@ _PLACES = frozenset((PLACE, "location", "geo"))
 _ANIMATE = frozenset((PERSON, "creature", "animal", "being", "character", "deity", "god"))
 MIN_DOUBTFUL_COUNT = 5
 """How often both of two names must occur for a model to be asked about them."""
+MIN_DOMINANCE = 5
+"""How many times as often as anybody else whom a name fits somebody is named whom it means. Pairs
+of persons' names, chosen with each text left out: F1 .653 -> .689 on 28 whole novels (PDNC), .863
+-> .869 on 67 beginnings (LitBank); 4 does as well, 3 and 10 lose .027 and .015 of one of them."""
 _REMEMBERED = 65_536
 WIVES, INTRODUCTIONS = "wives", "introductions"
 """Principles that a model's word is stronger than: the first of them only makes a pair doubtful."""
@@ -404,12 +408,17 @@ def _join_aliases(cast: _Cast) -> None:
 
 
 def _join_contained(cast: _Cast) -> None:
-    """A name is part of a fuller one, or a short form of one, if one bearer alone is in sight."""
+    """A name is part of a fuller one, or a short form of one, if it can be one bearer's alone."""
     for form in sorted(cast.forms, key=lambda form: -len(cast.read[form].words)):
         # Who has the name itself goes before who has a long form of it: Lizzy, Elizabeth.
         found = cast.find_bearers(form, str.__eq__) or cast.find_bearers(form, _is_same_forename)
         bearers = [*found.values()]
         name = cast.read[form]
+        counts = [cast.group_of[other].count for other in bearers]
+        most = max(counts, default=0)
+        # A title tells family members apart, so that a bare name alone is the best known one's.
+        if bearers and not name.titles and most >= MIN_DOMINANCE * (sum(counts) - most):
+            bearers = [bearers[counts.index(most)]]
         is_last = [cast.read[other].words[-len(name.words) :] == name.words for other in bearers]
         if len(bearers) == 1:
             is_same = {*name.words} <= {*cast.read[bearers[0]].words}
@@ -417,8 +426,7 @@ def _join_contained(cast: _Cast) -> None:
             cast.join(form, bearers[0], why)
             continue
         # A surname of several is kept; who is named more often than they is somebody else.
-        count = sum(cast.group_of[other].count for other in bearers)
-        is_somebody = name.title_sex or name.has_article or cast.group_of[form].count > count
+        is_somebody = name.title_sex or name.has_article or cast.group_of[form].count > sum(counts)
         if bearers and all(is_last) and not is_somebody:
             cast.shared[form] = tuple(bearers)
 
@@ -490,11 +498,15 @@ def _sexes_differ(cast: _Cast, group: _Group, other: _Group) -> bool:
 
 
 def _is_wife(cast: _Cast, group: _Group, other: _Group) -> bool:
-    """Mrs. X is not who has X's name without a woman's title: her husband, or her child."""
+    """Mrs. X is not who has X's name without a woman's title: her husband, or her child.
+
+    Where she is named far more often, nobody else is in sight.
+    """
     wives = ["w" in cast.title_sexes(part) for part in (group, other)]
     wife, somebody = (group, other) if wives[0] else (other, group)
     return (
         wives[0] != wives[1]
+        and wife.count < MIN_DOMINANCE * somebody.count
         and "f" not in cast.title_sexes(somebody)
         and all(
             name.is_surname and forename_sex(name.words[0]) != "f"
@@ -504,9 +516,10 @@ def _is_wife(cast: _Cast, group: _Group, other: _Group) -> bool:
 
 
 def _introduces_nobody(cast: _Cast, group: _Group, other: _Group) -> bool:
-    """A fuller name printed once, after the shorter one, is a byword: Joe Miller, and Joe."""
+    """A fuller name printed once, after a rare shorter one, is a byword: Joe Miller, and Joe."""
     for full, short in ((group, other), (other, group)):
-        if full.count == 1 and full.forms[0].place > min(form.place for form in short.forms):
+        is_later = full.forms[0].place > min(form.place for form in short.forms)
+        if full.count == 1 and is_later and short.count < MIN_DOMINANCE:
             words = len(cast.read[full.forms[0]].words)
             if words > max(len(cast.read[form].words) for form in short.forms):
                 return True
