@@ -175,6 +175,10 @@ def test_a_concordance_is_sorted_and_each_line_leads_into_the_book(
             for line in page.locator("tbody td:nth-child(5)").all_inner_texts()
         ]
         assert [line[:3] for line in after] == sorted(line[:3] for line in after)
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.reload()
+        page.locator("#found").evaluate("heading => heading.scrollIntoView()")
+        expect(page.locator("td.column-node").first).to_be_in_viewport()
         page.locator("tbody a").first.click()
         expect(page.locator("mark#lit")).to_have_text("stranger")
         assert f"/d/{library.convict}?chars=" in page.url

@@ -1,4 +1,5 @@
-// An operation's screen: the place up to which a book was read is filled in from the reader's bookmark.
+// An operation's screen: the place up to which a book was read is filled in from the reader's bookmark,
+// and the word of a concordance is in sight.
 
 import { bookmarks, followBookmark, make } from "./shell.js";
 
@@ -31,3 +32,6 @@ if (form?.elements.until) {
   }
 }
 document.documentElement.classList.remove("bookmarked");
+const node = page.querySelector(".column-node");
+const box = node?.closest(".scroll");
+if (box) box.scrollLeft = node.offsetLeft + (node.offsetWidth - box.clientWidth) / 2;
