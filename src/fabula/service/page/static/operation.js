@@ -34,4 +34,5 @@ if (form?.elements.until) {
 document.documentElement.classList.remove("bookmarked");
 const node = page.querySelector(".column-node");
 const box = node?.closest(".scroll");
-if (box) box.scrollLeft = node.offsetLeft + (node.offsetWidth - box.clientWidth) / 2;
+const isHidden = node && node.offsetLeft + node.offsetWidth > box.clientWidth;
+if (isHidden) box.scrollLeft = node.offsetLeft + (node.offsetWidth - box.clientWidth) / 2;
