@@ -15,8 +15,7 @@ from fabula.load.wrap import paragraphs
 
 _LINE_ENDS = re.compile("\r\n?|\x85|\u2028")
 _PAGE_ENDS = re.compile("[\f\v\u2029]")
-_NEXT_LINE = 0x85
-_CONTROLS = re.compile("[\x80-\x9f]")
+_NEXT_LINE = "\x85"
 _WINDOWS_ONLY = re.compile("[\x80-\x84\x86-\x9f]")
 # Control characters except tab and newline, soft hyphens within lines, zero-width spaces, word
 # joiners, byte order marks and non-characters. The joiners U+200C and U+200D stay, as emoji and
@@ -77,11 +76,10 @@ def tidy(text: str) -> str:
 
 def _read_controls(text: str) -> str:
     """Read controls, as in texts taken for Latin-1, as the marks that Windows has there."""
-    if _CONTROLS.search(text) is None:
-        return text
+    if is_windows := _WINDOWS_ONLY.search(text) is not None:
+        text = text.translate(WINDOWS_CONTROLS)
     # The control for the next line may be one, unless the text has other line ends.
-    text, is_windows = text.translate(WINDOWS_CONTROLS), _WINDOWS_ONLY.search(text) is not None
-    return text.translate({_NEXT_LINE: "…"}) if is_windows or "\n" in text else text
+    return text.replace(_NEXT_LINE, "…") if is_windows or "\n" in text else text
 
 
 def lines(text: str) -> str:

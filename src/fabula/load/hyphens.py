@@ -128,9 +128,9 @@ def ends_divided(before: str, after: str) -> bool:
 def _words(lines: tuple[str, str]) -> tuple[str, str] | None:
     """The parts of a divided word at the end of one line and the beginning of the next."""
     before, after = lines
-    if before[-1:] not in _HYPHENS:  # Most lines: the pattern would be tried at each character.
-        return None
-    first, second = _LAST_WORD.search(before), _FIRST_WORD.match(after)
+    # Most lines end with no hyphen: there the pattern would be tried at each of their characters.
+    first = _LAST_WORD.search(before) if before[-1:] in _HYPHENS else None
+    second = _FIRST_WORD.match(after)
     return (first[0].strip("-‐'’"), second[0]) if first and second else None
 
 

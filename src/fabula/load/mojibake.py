@@ -61,9 +61,8 @@ def mend(text: str) -> tuple[str, int]:
 
 def _share(text: str, page: str) -> float:
     """The share of the characters beyond ASCII that are letters in UTF-8, read in a code page."""
-    pattern, _ = _page(page)
     runs = _BEYOND_ASCII.findall(text)
-    sequences = pattern.findall(" ".join(runs))
+    sequences = _page(page)[0].findall(" ".join(runs))
     found = sum(len(s) for s in sequences if _read_again(s, page) != s)
     return found / sum(map(len, runs)) if runs else 0.0
 
