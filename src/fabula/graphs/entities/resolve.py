@@ -35,8 +35,9 @@ MIN_DOUBTFUL_COUNT = 5
 """How often both of two names must occur for a model to be asked about them."""
 MIN_DOMINANCE = 5
 """A name without a title means that one of those whom it fits who is named this many times as often
-as all others together. F1 of pairs of persons' names is .689 with it, on 28 whole novels (PDNC), and
-.653 without; .869 and .863 on 67 beginnings (LitBank). With 4, one of these loses .017, with 7 .005."""
+as all others together. F1 of pairs of persons' names is .689 with it on 28 whole novels (PDNC), and
+.653 without; .869 and .863 on 67 beginnings (LitBank). With 4 one of them loses .017, with 7 .005.
+"""
 _REMEMBERED = 65_536
 WIVES, INTRODUCTIONS = "wives", "introductions"
 """Principles that a model's word is stronger than: the first of them only makes a pair doubtful."""
