@@ -23,9 +23,8 @@ from pathlib import Path
 
 from touched_tests import find_changed_files, find_touched_tests
 
-TOGETHER = ["--numprocesses", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
 # A worker that died is not replaced: another would meet the same test first, and die of it as well.
-TOGETHER += ["--max-worker-restart", "0"]
+TOGETHER = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", "--max-worker-restart", "0"]
 TESTS = Path(__file__).parents[1] / "tests"
 ALONE = [str(file) for file in TESTS.rglob("test_*.py") if "mark.alone" in file.read_text("utf-8")]
 """Only these are imported for what is alone: importing all takes half a minute."""
