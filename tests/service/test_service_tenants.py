@@ -193,6 +193,15 @@ def test_the_page_names_no_collection_to_who_may_see_none(it: Served) -> None:
             assert not [one for one in (meant, MINE, OTHERS, *PRIVATE) if one in text], path
 
 
+def test_a_screen_of_no_collection_keeps_the_menu_of_the_one_it_is_opened_from(it: Served) -> None:
+    admin, stranger = it.client("admin"), it.client("read", ["none"])
+    for name in (MINE, OTHERS):
+        jobs = f"/jobs?from={quote(name)}"
+        assert f'href="{jobs}"' in admin.get(f"/c/{quote(name)}").text
+        assert f'href="/c/{quote(name)}/ask"' in admin.get(jobs).text
+        assert name not in stranger.get(jobs).text
+
+
 def test_what_a_link_of_anothers_page_leads_to_asks_nothing(it: Served) -> None:
     [one] = it.client().get(f"{BASE}/collections/{MINE}/documents").json()["rows"]
     shelf, asked = f"/c/{quote(MINE)}", "Where did Anna walk?"

@@ -127,7 +127,9 @@ def _frame(request: Request, collection: str) -> dict[str, Any]:
     """Return the values of the frame around a screen: menu, collections and caller."""
     caller, state = caller_of(request), state_of(request)
     visible = state.visible_collections(caller)
-    collection = collection or state.default_collection(caller)
+    came_from = request.query_params.get("from", "")
+    if not collection:
+        collection = came_from if came_from in visible else state.default_collection(caller)
 
     def may_see(screen: Screen) -> bool:
         return (
@@ -138,8 +140,10 @@ def _frame(request: Request, collection: str) -> dict[str, Any]:
         )
 
     def link(screen: Screen) -> tuple[str, str]:
-        path = screen.path.replace("{collection}", quote(collection, safe=""))
-        return screen.name, below_root(path)
+        name = quote(collection, safe="")
+        # A screen of no collection, as Jobs, keeps the menu of the one that it is opened from.
+        back = "" if "{collection}" in screen.path or not name else f"?from={name}"
+        return screen.name, below_root(screen.path.replace("{collection}", name) + back)
 
     menu = request.app.state.menu
     parts = [[link(screen) for screen in part if may_see(screen)] for part in menu]
