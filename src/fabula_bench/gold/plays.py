@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from difflib import SequenceMatcher
 
 from fabula.graph.findings import Findings
 from fabula_bench.gold.poldracor import Play
@@ -14,8 +15,6 @@ SPEAKERS = "speakers of speeches"
 PERSONS, EDGES = "persons who speak", "edges of the network"
 EDGES_BY_PLAY = f"{EDGES}, F1, mean of plays"
 DEGREES = "weighted degrees, rank correlation"
-MAX_AHEAD = 20_000
-"""How many characters after the last speech its next label is looked for."""
 
 
 def score_play(scores: TextScores, play: Play, found: Findings, document: str) -> None:
@@ -85,18 +84,14 @@ def _score_network(
 
 def _label_starts(play: Play, document: str) -> list[int | None]:
     """Where the label of each speech begins a line of the document; None where it does not."""
-    starts: list[int | None] = []
-    place = 0
-    for speech in play.speeches:
-        words = r"\s+".join(map(re.escape, speech.label.split()))
-        # A label alone between empty lines is a list of who is on stage, if there is another one.
-        patterns = (rf"^{words}[.,:]?[^\S\n]*(?=[(\[]|\n[^\n])", rf"^{words}[.,:]?[^\S\n]*$")
-        matches = (
-            re.compile(pattern, re.MULTILINE).search(document, place, place + MAX_AHEAD)
-            for pattern in patterns
-            if words
-        )
-        match = next(filter(None, matches), None)
-        starts.append(match.start() if match else None)
-        place = match.end() if match else place
+    spoken = [" ".join(speech.label.split()).rstrip(".,:") for speech in play.speeches]
+    words = sorted({r"\s+".join(map(re.escape, label.split())) for label in spoken if label})
+    # A label alone between empty lines is in a list of who is on stage.
+    lines = re.compile(rf"^({'|'.join(words)})[.,:]?[^\S\n]*(?=[(\[]|\n[^\n])", re.MULTILINE)
+    matches = [*lines.finditer(document)] if words else []
+    printed = [" ".join(match[1].split()) for match in matches]
+    starts: list[int | None] = [None] * len(spoken)
+    for block in SequenceMatcher(None, spoken, printed, autojunk=False).get_matching_blocks():
+        for offset in range(block.size):
+            starts[block.a + offset] = matches[block.b + offset].start()
     return starts

@@ -118,6 +118,67 @@ def test_a_list_of_names_with_titles_and_full_stops_is_of_all_of_them() -> None:
     ]
 
 
+def test_a_list_with_a_conjunction_behind_its_commas_is_of_all_of_them() -> None:
+    """As "PAGE, SHALLOW, and SLENDER" in *The Merry Wives of Windsor*."""
+    alone = ["PAGE", "SHALLOW", "SLENDER"]
+    *_, last = read_speeches(play([*alone * 3, "PAGE, SHALLOW, AND SLENDER"]))
+
+    assert [speaker.name for speaker in last.speakers] == alone
+
+
+def test_numbers_without_a_noun_are_nobody_s_name() -> None:
+    """As "ERSTER, ZWEITER, DRITTER STUDENT" in Soden's *Doktor Faust*."""
+    labels = ["FIRST LORD", "SECOND LORD", "HANNA"] * 3
+    lists = ["FIRST AND SECOND LORD", "1ST, 2ND AND 3RD LORD", "HANNA"]
+    speeches = read_speeches(play([*labels, *lists]))
+
+    names = [[speaker.name for speaker in speech.speakers] for speech in speeches]
+    assert names[-3:] == [[], [], ["HANNA"]]
+
+
+def test_a_label_cut_short_is_the_full_one_that_stands_before_it() -> None:
+    """As "Bürgerm." of the *Bürgermeister* in Hafner's *Die reisenden Komödianten*."""
+
+    def are_one(full: str, short: str, *others: str) -> bool:
+        cast = cast_of(play([full, "HANNA", *[short, "HANNA"] * 4, *others]))
+        return any({full, short} <= entity.names.keys() for entity in cast.entities)
+
+    assert are_one("BÜRGERMEISTER", "BÜRGERM")
+    assert are_one("MARJA DMITREVNA", "MARJA DM")
+    # Who follow each other are two, whatever they are called.
+    assert not are_one("CONTESSA", "CONTE", "CONTE", "CONTESSA")
+    # What lacks one letter may be the singular.
+    assert not are_one("CITIZENS", "CITIZEN")
+
+
+def test_a_label_that_the_play_has_as_a_word_is_not_cut_short() -> None:
+    labels = ["SKLAVENHÄNDLER", "HANNA", *["SKLAV", "HANNA"] * 4]
+    cut, word = (
+        chunks_of(CAST + "".join(speech(label, words) for label in labels))
+        for words in ("I say what I have to say. So Sklav. says.", "The Sklav says no more.")
+    )
+
+    def are_one(chunks: Sequence[Chunk]) -> bool:
+        return any({*labels[:1], "SKLAV"} <= each.names.keys() for each in cast_of(chunks).entities)
+
+    assert are_one(cut)
+    assert not are_one(word)
+
+
+def test_a_voice_is_of_whom_it_names_in_whatever_case() -> None:
+    """As "Голос городничего" in Gogol's *Government Inspector*."""
+    labels = ["HAGEN", "ГОРОДНИЧИЙ", "HANNA"] * 3
+    voices = ["HAGENS STIMME", "ГОЛОС ГОРОДНИЧЕГО", "VOICE OF HANNA", "SECOND VOICE"]
+    cast = cast_of(play(labels, ["TOM", *voices, "TOM"]))
+
+    assert names_of(cast) >= {
+        frozenset({"HAGEN", "HAGENS STIMME"}),
+        frozenset({"ГОРОДНИЧИЙ", "ГОЛОС ГОРОДНИЧЕГО"}),
+        frozenset({"HANNA", "VOICE OF HANNA"}),
+        frozenset({"SECOND VOICE"}),
+    }
+
+
 def test_who_speaks_in_one_scene_is_tied_once_for_each_scene() -> None:
     cast = cast_of(
         play(

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, pairwise
 
+from rapidfuzz.distance import Prefix
+
 from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.forenames import is_short_for
 from fabula.graphs.entities.names import name_key, titled_key
@@ -22,6 +24,7 @@ from fabula.graphs.entities.resolve import PERSON
 from fabula.graphs.entities.values import Extraction, Mention, RelationMention
 from fabula.graphs.entities.words import all_words
 from fabula.text.document import Chunk
+from fabula.text.folding import fold
 from fabula.text.heading_words import heading_words
 from fabula.text.locator import Locator
 from fabula.text.sentences import spans
@@ -29,6 +32,10 @@ from fabula.text.speakers import is_speaker
 
 MIN_SPEECHES = 3
 """How often a label must stand above a speech before a text is taken for a play, for two labels."""
+MIN_STEM = 3
+"""Letters that a name in another case has in common with it."""
+MIN_LETTERS_CUT = 2
+"""Letters that a label which is cut short lacks; what lacks one may be the singular: CITIZENS."""
 MAX_SHORTENED = 4
 """Letters of a shortened title with its full stop: Hr."""
 MIN_SHARE = 0.2
@@ -58,11 +65,15 @@ _SEVERAL = frozenset(
 )
 """Words of labels that stand above what several of those on stage say at once, and are nobody's
 name."""
-_COMMA = re.compile(r"\s*[,;&/]\s*|\s+(?:and|et|i|oraz|und|y|e|и)\s+", re.IGNORECASE)
-_AND = re.compile(r"\s*[,;&/]\s*|\.\s+|\s+(?:and|et|i|oraz|und|y|e|и)\s+", re.IGNORECASE)
+_VOICES = frozenset(("głos", "voce", "voice", "voix", "stimme", "голос"))
+"""What is heard of those who speak before they are seen."""
+_CONJUNCTION = r"(?:and|et|i|oraz|und|u\.|y|e|и)\s+"
+_COMMA = re.compile(rf"\s*[,;&/]\s*(?:{_CONJUNCTION})?|\s+{_CONJUNCTION}", re.IGNORECASE)
+_AND = re.compile(rf"{_COMMA.pattern}|\.\s+", re.IGNORECASE)
 _DIRECTION = re.compile(r"\s*[(\[][^()\[\]]{0,100}[)\]]")
 _NUMBER = re.compile(r"\d+(?:ND|RD|ST|TH|GI|CI|SZY|TY|\.)?\s*")
 _WORD = re.compile(r"[^\W_]+")
+_NO_ABBREVIATION = re.compile(r"[^\W_]++(?!\.)")
 _PARAGRAPH = re.compile(r"(?:[^\n]|\n(?![ \t]*\n))+")
 
 
@@ -203,7 +214,8 @@ def tell_speakers_apart(
     neither has an entry of its own in the cast; or one forename is short for the other (GENIO,
     EUGENIUSZ), no scene has both, and the cast has not both. Labels of the same words in another
     order are one. The EVIL SPIRIT is not the SPIRIT of an earlier scene, and a number tells one of
-    several from the others: SECOND MESSENGER, MESSENGER.
+    several from the others: SECOND MESSENGER, MESSENGER. One is also a label that is another cut
+    short (Bürgerm., Bürgermeister), and the voice of who is not seen yet (HAGENS STIMME).
     """
     if not speeches:
         return decisions
@@ -212,7 +224,8 @@ def tell_speakers_apart(
         for at, speech in reversed([*enumerate(speeches)])
         for speaker in speech.speakers
     }
-    names = sorted(first)
+    full_labels = _find_full_labels(first, speeches, chunks)
+    names = sorted(first.keys() - full_labels.keys())
     words = {name: _words(name) for name in names}
     cast = _cast_names(speeches, chunks)
     printed = {*cast, *(_words(speech.also) for speech in speeches if speech.also)}
@@ -243,6 +256,7 @@ def tell_speakers_apart(
         for name, other in combinations(names, 2)
         if words[name] == words[other] or (may_be[name] == {other} and may_be[other] == {name})
     }
+    whole_label = {name: full_labels.get(name, name) for name in sorted(first)}
     decided = {
         frozenset(map(titled_key, pair)) for pair in (*decisions.join, *decisions.keep_apart)
     }
@@ -252,16 +266,79 @@ def tell_speakers_apart(
 
     apart = [
         (name, other)
-        for name, other in combinations(names, 2)
-        if (name, other) not in join
+        for name, other in combinations(whole_label, 2)
+        if whole_label[name] != whole_label[other]
+        and tuple(sorted((whole_label[name], whole_label[other]))) not in join
         # The resolver says whose a name without its title is: FORESTER is PAN FORESTER.
         and name_key(name) != name_key(other)
     ]
     return replace(
         decisions,
-        join=(*decisions.join, *leave_out_decided(sorted(join))),
+        join=(*decisions.join, *leave_out_decided(sorted({*join, *full_labels.items()}))),
         keep_apart=(*decisions.keep_apart, *leave_out_decided(apart)),
     )
+
+
+def _find_full_labels(
+    first: Mapping[str, int], speeches: Sequence[Speech], chunks: Sequence[Chunk]
+) -> dict[str, str]:
+    """The full label of each that is cut short, and the label of whose voice another one is.
+
+    What is cut short is no word of the play without a full stop, comes after the full label, and
+    never speaks directly before or after it, as CONTE does with CONTESSA.
+    """
+    printed = _words_of_speeches(speeches, chunks)
+    neighbours = _neighbours(speeches)
+    words = {name: _WORD.findall(fold(name_key(name))) for name in first}
+    full: dict[str, str] = {}
+    for name, parts in words.items():
+        owner = max(first, key=lambda other: _compare_voice(parts, words[other]))
+        longer = [
+            other
+            for other, of_other in words.items()
+            if len(of_other) == len(parts)
+            and all(map(str.startswith, of_other, parts))
+            and of_other != parts
+        ]
+        longest = max(longer, key=lambda other: len("".join(words[other])), default=name)
+        cut = [part for part, whole in zip(parts, words[longest], strict=True) if part != whole]
+        letters_cut = len("".join(words[longest])) - len("".join(parts))
+        if _compare_voice(parts, words[owner]):
+            full[name] = owner
+        elif (
+            letters_cut >= MIN_LETTERS_CUT
+            and first[longest] < first[name]
+            and frozenset((name, longest)) not in neighbours
+            and all(map(str.startswith, words[longest], words[each]) for each in longer)
+            and printed.isdisjoint(cut)
+        ):
+            full[name] = longest
+    return {name: full.get(whole, whole) for name, whole in full.items()}
+
+
+def _words_of_speeches(speeches: Sequence[Speech], chunks: Sequence[Chunk]) -> frozenset[str]:
+    """The folded words of a play that no full stop follows, without those of labels."""
+    labels = {speech.start for speech in speeches}
+    words: set[str] = set()
+    for chunk in chunks:
+        start = chunk.start
+        for line in chunk.text.splitlines(keepends=True):
+            if start not in labels:
+                words.update(_NO_ABBREVIATION.findall(fold(line)))
+            start += len(line)
+    return frozenset(words)
+
+
+def _compare_voice(words: Sequence[str], speaker: Sequence[str]) -> int:
+    """How many letters of a name the label of a voice begins with, in whatever case; 0 for none."""
+    others = set(words) - _VOICES
+    names = others - all_words().particles - all_words().connectives
+    if len(others) == len(words) or len(names) != 1 or len(speaker) != 1:
+        return 0
+    [name], [own_name] = names, speaker
+    common = int(Prefix.similarity(name, own_name))
+    is_same = common >= max(MIN_STEM, len(own_name) - 2, len(name) - 3)
+    return common if is_same and not _is_number(name) else 0
 
 
 def _by_turns(speeches: Sequence[Speech], scenes: Sequence[int]) -> set[frozenset[str]]:
@@ -321,19 +398,25 @@ def _cast_names(speeches: Sequence[Speech], chunks: Sequence[Chunk]) -> set[froz
 
 
 def _words(name: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(name.casefold()))
+    return frozenset(_WORD.findall(fold(name)))
 
 
 def _is_number(word: str) -> bool:
-    """Whether a word in lower case is a number, in figures or in words: 2nd, second, drugi."""
+    """Whether a folded word is a number, in figures or in words: 2nd, second, drugi."""
     return word[0].isdigit() or bool(_number_words().fullmatch(word))
+
+
+def _begins_with_number(part: str) -> bool:
+    """Whether a part of a label begins with a number, as both of "1-й и 2-й гость"."""
+    words = _WORD.findall(fold(part))
+    return bool(words) and _is_number(words[0])
 
 
 @functools.cache
 def _number_words() -> re.Pattern[str]:
-    """What matches a number word of the languages of `heading_words`, in any case and gender."""
+    """What matches a folded number word of `heading_words`' languages, in any case and gender."""
     lists = chain.from_iterable(table.get("numbers", ()) for table in heading_words().values())
-    words = {word for numbers in lists for word in numbers.split() if len(word) > 1}
+    words = {fold(word) for numbers in lists for word in numbers.split() if len(word) > 1}
     return re.compile("|".join(sorted(re.sub("-$", r"\\w{0,4}", word) for word in words)))
 
 
@@ -406,6 +489,9 @@ def _speakers(line: str, start: int, known: set[str]) -> Iterator[Speaker]:
         [label],
     )
     parts = _parts(label)
+    if names == [label] and len(parts) > 1 and all(map(_begins_with_number, parts)):
+        # "ERSTER UND ZWEITER STUDENT" is what several say, though each has a label of his own.
+        return
     # Full stops stand only between names; other words and marks may be within one.
     if names == [label] and ". " in label and len(parts) > 1 and not known.isdisjoint(parts):
         names = parts
