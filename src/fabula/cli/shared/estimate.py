@@ -53,25 +53,18 @@ def show_estimate(
         show_reading(outcome)
     show_skipped(outcomes)
     steps = sum_usage(outcome.steps for outcome in outcomes)
-    if steps:
-        _show_steps(steps, settings)
-    else:
-        echo("No model would be asked anything.")
+    show_steps(steps, settings)
     if steps and by_batches:
         _show_batches(steps, settings)
     if any(outcome.error for outcome in outcomes):
         raise click.exceptions.Exit(1)
 
 
-def show_question_estimate(steps: Mapping[str, Usage], settings: Settings) -> None:
-    """Print what a question would ask of models, by step; settings tell of models and prices."""
-    if steps:
-        _show_steps(steps, settings)
-    else:
+def show_steps(steps: Mapping[str, Usage], settings: Settings) -> None:
+    """Print what would be asked of models, by step; settings tell of models and prices."""
+    if not steps:
         echo("No model would be asked anything.")
-
-
-def _show_steps(steps: Mapping[str, Usage], settings: Settings) -> None:
+        return
     table = _table("step", "model", "calls", "saved", "prompt tokens", "completion tokens", "USD")
     for step, usage in steps.items():
         models = ", ".join(settings.by_model({step: usage}))
