@@ -151,14 +151,10 @@ class StoredJob(Job):
 
 def job_row(job: StoredJob) -> dict[str, Any]:
     """Return the properties of a job that change while it runs, as the graph has them."""
-    return {
-        "state": job.state,
-        "problem": job.problem,
+    same = ("state", "problem", "money", "eta", "attempts")
+    return {name: getattr(job, name) for name in same} | {
         "usage": _usage_row(job.usage),
-        "money": job.money,
         "unpriced": list(job.unpriced),
-        "eta": job.eta,
-        "attempts": job.attempts,
     }
 
 

@@ -313,18 +313,16 @@ class Ledger:
             is_well = self._try_to_flush(is_first_failure=is_well)
 
     def _try_to_flush(self, *, is_first_failure: bool) -> bool:
+        problem = "Spending can't be written to Neo4j now, and waits in the journal"
         try:
             self.flush()
         except FabulaError as error:
             if is_first_failure:
-                LOG.warning(
-                    "Spending can't be written to Neo4j now, and waits in the journal: %s",
-                    error,
-                )
+                LOG.warning("%s: %s", problem, error)
             return False
         except Exception:
             if is_first_failure:
-                LOG.exception("Spending can't be written to Neo4j now, and waits in the journal.")
+                LOG.exception("%s.", problem)
             return False
         return True
 

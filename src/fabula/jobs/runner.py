@@ -164,15 +164,14 @@ class Runner:
 
     def _run(self) -> None:
         while not self._is_closing.is_set():
+            has_run = False
             try:
                 # While Neo4j is down the queue can't be read; the supervisor logs the outage.
                 has_run = self._services.outage() is None and self._take_one_unless_paused()
             except FabulaError as error:
                 LOG.warning("No job can be taken now: %s", error)
-                has_run = False
             except Exception:
                 LOG.exception("Unexpected error while a job was taken or ended.")
-                has_run = False
             if not (has_run or self._is_closing.is_set()):
                 with self._services.jobs.changed:
                     self._services.jobs.changed.wait(POLL_SECONDS)

@@ -22,7 +22,7 @@ def set_session_cookie(
     response.set_cookie(
         COOKIE,
         cookie,
-        max_age=3600 * (hours or 24 * state.sessions.days),
+        max_age=3600 * (hours or 24 * state.serving.session_days),
         httponly=True,
         samesite="lax",
         secure=url.startswith("https:"),
