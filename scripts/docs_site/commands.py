@@ -46,10 +46,7 @@ def make_pages() -> dict[str, str]:
 
 def _with_actions(title: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
     yield title, command
-    below = (
-        command.commands if isinstance(command, click.Group) else getattr(command, "actions", {})
-    )
-    for name, action in below.items():
+    for name, action in getattr(command, "commands", {}).items():
         yield from _with_actions(f"{title} {name}", action)
 
 

@@ -12,7 +12,7 @@ from fabula.errors import NotFound
 from fabula.graph.hits import ALL_ROWS
 from fabula.graph.queries import read_statement
 from fabula.graphs.entities.known_until import list_entities
-from fabula.operations.kit import Column, operation
+from fabula.operations.kit import Column, Hidden, operation
 from fabula.operations.parameters import Document, First, Limit
 from fabula.text.folding import find_alike
 from fabula.text.names import quote_name
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 GROUP = "People"
 Name = Annotated[str, Field(max_length=500, description="a person, by any of their names")]
-Hidden = Column(is_shown=False)
 
 
 @dataclass(frozen=True)

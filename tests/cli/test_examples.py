@@ -20,7 +20,7 @@ from book_files import epub
 from cases import for_each
 from fabula.cli import COMMANDS, find_commands, main
 from fabula.cli.commands.demo import STORY
-from fabula.cli.shared.help import Command, CommandWithActions
+from fabula.cli.shared.help import Command
 from fabula.config.settings import Settings
 from modelled import build_with_a_model
 
@@ -70,10 +70,8 @@ def commands() -> Iterator[tuple[str, click.Command]]:
         assert command is not None
         if isinstance(command, click.Group):
             yield from ((f"{name} {one}", below) for one, below in command.commands.items())
-        else:
+        if not isinstance(command, click.Group) or command.invoke_without_command:
             yield name, command
-            if isinstance(command, CommandWithActions):
-                yield from ((f"{name} {one}", below) for one, below in command.actions.items())
 
 
 def examples() -> list[str]:

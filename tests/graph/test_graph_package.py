@@ -32,11 +32,11 @@ from fabula.graph import TEXT
 from fabula.graph.builds import Build
 from fabula.graph.installed import graphs
 from fabula.graph.method import Built
+from fabula.jobs.callers import PERSON, Caller
 from fabula.library.current_user import current_user
 from fabula.operations.documents import drop_graph, show_document
 from fabula.operations.keys import audit
 from fabula.operations.notes import list_notes
-from fabula.service.http.dependencies import PERSON, Caller
 from fabula.store import Store
 from fabula_scholar.pictures.plotting import plot
 from forgetting import forget_installed

@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,8 @@ from database import cypher, empty
 from fabula.config.serving import TABLE, Serving
 from fabula.errors import Conflict
 from fabula.graph.queries import read_statement
-from fabula.jobs.callers import PERSON, Caller
+from fabula.jobs.audit import Audit
+from fabula.jobs.callers import PERSON
 from fabula.jobs.job import Item, Job, StoredJob
 from fabula.jobs.ledger import Ledger
 from fabula.jobs.queue import QUEUE_BATCH, Jobs
@@ -49,25 +49,14 @@ FREE = "It waits for a free worker"
 """The problem of a queued job that this server would take."""
 
 
-@dataclass
-class Changes:
-    """What was changed, as an audit is told of it."""
-
-    changes: list[str] = field(default_factory=list)
-
-    def record(self, caller: Caller, what: str, target: str, /, **details: object) -> None:
-        self.changes.append(f"{what} {target}")
-
-
 class Server:
     """The jobs of an App, and what runs them."""
 
     def __init__(self, app: App) -> None:
         self.app = app
         self.serving: Serving = app.settings.table(TABLE)
-        self.audit = Changes()
         self.uploads = Uploads(app, self.serving.uploads)
-        self.jobs = Jobs(app, Recipes(app, self.uploads), self.audit)
+        self.jobs = Jobs(app, Recipes(app, self.uploads), Audit(app.connect()))
         settings = app.settings
         self.job_services = JobServices(
             app,

@@ -22,13 +22,13 @@ from fabula.cli import main
 from fabula.cli.shared.operations import make_command
 from fabula.config.settings import STATIC
 from fabula.errors import BadValue
+from fabula.jobs.callers import PERSON
 from fabula.library import App
 from fabula.library.collection import Collection
 from fabula.operations.corrections import correct
 from fabula.operations.kit import Asker, Operation, find_operations, operation_entries
 from fabula.operations.notes import add_note
 from fabula.server import Address
-from fabula.service.http.dependencies import PERSON
 from fabula.text.metadata import GivenMetadata
 from fabula_scholar.words.operations import ngrams
 from mcp_calls import called

@@ -13,6 +13,7 @@ from database import server_variables
 from fabula.cli import main
 from fabula.config.settings import OFFLINE, STATIC
 from fabula.graph.trace import Trace
+from fabula.jobs.callers import PERSON
 from fabula.operations.shown_answer import (
     ShownAnswer,
     format_json,
@@ -21,7 +22,6 @@ from fabula.operations.shown_answer import (
     to_json,
 )
 from fabula.server import Address
-from fabula.service.http.dependencies import PERSON
 from mcp_calls import called
 from served import Served, events, served
 from shared_library import shared_library

@@ -12,9 +12,9 @@ from urllib.parse import urlencode
 
 import httpx2
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
-from chromium import faults, window
+from chromium import check_screens, faults, finish_job, window
 from database import empty
 from endpoint import Endpoint
 from fabula.config.settings import STATIC
@@ -27,8 +27,6 @@ from stories import LIGHTHOUSE, WINTER
 pytestmark = pytest.mark.long
 
 BASE = "/api/v1"
-OUTCOME = 60_000
-"""Milliseconds that a job may take on a busy machine."""
 REFUSED = "status of 40[0-9]"
 """What Chromium logs of a page that says in words what is wrong."""
 HOSTILE = "</title><script>window.broken = 1</script>\u202e {{ 7 * 7 }}"
@@ -84,12 +82,6 @@ def opened(
     return window(chromium, it.url, it.state.sessions.sign_in(it.key(role)), **how)
 
 
-def finish_job(page: Page) -> None:
-    """Wait until the job of a page has succeeded."""
-    page.wait_for_url("**/jobs/*")
-    expect(page.locator("#state")).to_have_attribute("data-state", "succeeded", timeout=OUTCOME)
-
-
 @pytest.mark.screen
 def test_each_screen_is_accessible_and_fits(chromium: Browser, library: Library) -> None:
     book = f"/c/books/d/{library.ids()['The Lighthouse']}"
@@ -108,15 +100,7 @@ def test_each_screen_is_accessible_and_fits(chromium: Browser, library: Library)
         "/c/empty",
     )
     with opened(chromium, library.offline, "admin") as context:
-        page = context.new_page()
-        wrong = {}
-        for url in screens:
-            response = page.goto(url)
-            assert response is not None
-            assert response.status == 200, (url, page.content())
-            expect(page.locator("h1")).to_have_count(1)
-            wrong[url] = faults(page)
-        assert {url: found for url, found in wrong.items() if found} == {}
+        check_screens(context, screens)
 
 
 def test_a_writer_describes_a_document(chromium: Browser, library: Library) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from chromium import faults, window
+from chromium import check_screens, finish_job, window
 from fabula.operations.annotations import list_annotation_layers
 from fabula.server import Address
 from offline import offline_app
@@ -26,8 +26,6 @@ pytestmark = pytest.mark.long
 BASE = "/api/v1"
 NOTES = "/c/books/notes"
 ADD, EDIT = "/c/books/notes?tool=add-note", "/c/books/notes?tool=edit-note"
-OUTCOME = 60_000
-"""Milliseconds that a job may take on a busy machine."""
 REFUSED = "status of 40[0-9]"
 """What Chromium logs of a page that says in words what is wrong."""
 PAGE = {"Accept": "text/html"}
@@ -106,12 +104,6 @@ def select(page: Page, words: str) -> None:
     )
 
 
-def finish_job(page: Page) -> None:
-    """Wait until the job of a page has succeeded."""
-    page.wait_for_url("**/jobs/*")
-    expect(page.locator("#state")).to_have_attribute("data-state", "succeeded", timeout=OUTCOME)
-
-
 def set_bookmark(page: Page, document: str, until: int) -> None:
     page.evaluate(
         """([document, until]) => localStorage.setItem(
@@ -143,15 +135,7 @@ def test_the_screens_are_accessible_and_fit(
         book,
     )
     with opened(chromium, library) as context:
-        page = context.new_page()
-        wrong = {}
-        for url in screens:
-            response = page.goto(url)
-            assert response is not None
-            assert response.status == 200, (url, page.content())
-            expect(page.locator("h1")).to_have_count(1)
-            wrong[url] = faults(page)
-        assert {url: found for url, found in wrong.items() if found} == {}
+        check_screens(context, screens)
 
 
 def test_a_concordance_is_sorted_and_each_line_leads_into_the_book(

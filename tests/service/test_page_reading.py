@@ -788,7 +788,7 @@ def test_a_short_excerpt_begins_shortly_before_its_first_match() -> None:
     )
 
     def excerpt(*runs: TextRun) -> str:
-        return "".join(run.text for run in Card(1, passage, runs, "", is_cited=True).excerpt)
+        return "".join(run.text for run in Card(1, passage, runs, "").excerpt)
 
     match = TextRun("He lit the lamp.", is_highlighted=True)
     assert excerpt(TextRun("It was night. "), match) == "It was night. He lit the lamp."

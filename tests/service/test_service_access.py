@@ -28,13 +28,12 @@ from database import connect, cypher, wipe
 from fabula import App, BudgetSpent, Settings, SettingsError, Usage
 from fabula.config.serving import Serving
 from fabula.config.settings import OFFLINE, STATIC
-from fabula.jobs.callers import Quotas
+from fabula.jobs.callers import PERSON, Caller, Quotas
 from fabula.operations.keys import make_key, revoke_key
 from fabula.server import Address
 from fabula.service.core.caller_limits import RequestLimit
 from fabula.service.core.errors import Unauthorized
 from fabula.service.http.admission import is_open
-from fabula.service.http.dependencies import PERSON, Caller
 from fabula.service.http.openid import OpenID
 from fabula.service.state import MAX_GUESSES, MAX_LARGE_TASKS, MAX_REQUESTS
 from fabula.store import Store
@@ -511,7 +510,7 @@ def test_what_is_changed_is_told_to_admins(it: Served) -> None:
         place = page["next"]
     assert pages == whole
     forged = admin.get("/api/v1/audit", params={"after": "yesterday a"})
-    assert (forged.status_code, "not a place" in forged.json()["detail"]) == (400, True)
+    assert (forged.status_code, "not the `next`" in forged.json()["detail"]) == (400, True)
     listed = {row["name"]: row for row in admin.get("/api/v1/keys").json()["rows"]}
     assert listed["Dora"]["revoked"]
     assert listed["Dora"]["collections"] == ["plays"]

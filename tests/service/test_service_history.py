@@ -18,11 +18,11 @@ from click.testing import CliRunner
 from database import empty, server_variables
 from endpoint import Endpoint
 from fabula.cli import main
+from fabula.jobs.callers import Caller
 from fabula.library import App
 from fabula.models import Turn
 from fabula.operations.shown_answer import read_answer
 from fabula.server import Address
-from fabula.service.http.dependencies import Caller
 from fabula.service.openai import Message, read_turns
 from mcp_calls import called
 from served import Served, events, served, server_of

@@ -18,11 +18,11 @@ from mcp.shared.exceptions import MCPError
 from database import server_variables
 from fabula import App, Settings
 from fabula.config.settings import OFFLINE, STATIC
+from fabula.jobs.callers import PERSON, Caller
 from fabula.jobs.start import IngestOptions, begin_ingest, text_item
 from fabula.operations.documents import drop_graph
 from fabula.operations.kit import find_operations
 from fabula.server import Address
-from fabula.service.http.dependencies import PERSON, Caller
 from fabula.service.mcp import MAX_RESULT_TOKENS
 from fabula.service.state import ServiceState
 from fabula.text.tokens import count

@@ -18,8 +18,8 @@ from endpoint import Endpoint
 from fabula import App
 from fabula.cli import main
 from fabula.config.settings import STATIC
+from fabula.jobs.callers import Caller
 from fabula.server import Address
-from fabula.service.http.dependencies import Caller
 from mcp_calls import called
 from served import Served, events, served, server_of
 from stories import LIGHTHOUSE

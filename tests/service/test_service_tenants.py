@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.core.result import Ok
 
 from cases import for_each
+from fabula.jobs.callers import Caller
 from fabula.operations.documents import edit_document
 from fabula.server import Address
-from fabula.service.http.dependencies import Caller
 from mcp_calls import called
 from offline import offline_app
 from served import Served, served

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ REQUIRED = os.environ.get("FABULA_BROWSER") == "required"
 
 PATIENCE = 120_000
 """Milliseconds that a test waits for what is to appear, as the machine may be busy."""
+OUTCOME = 60_000
+"""Milliseconds that a job may take on a busy machine."""
 CONTRAST = {"runOnly": ["color-contrast"]}
 """All that darkness changes."""
 LOOKS: tuple[tuple[Any, int, dict[str, Any]], ...] = (
@@ -161,3 +163,22 @@ def faults(page: Page) -> list[tuple[Any, ...]]:
         if wide > width:
             found.append((colours, width, f"{wide} pixels wide"))
     return found
+
+
+def check_screens(context: BrowserContext, urls: Iterable[str]) -> None:
+    """Check that screens are there, have one heading, are accessible, and fit."""
+    page = context.new_page()
+    wrong = {}
+    for url in urls:
+        response = page.goto(url)
+        assert response is not None
+        assert response.status == 200, (url, page.content())
+        expect(page.locator("h1")).to_have_count(1)
+        wrong[url] = faults(page)
+    assert {url: found for url, found in wrong.items() if found} == {}
+
+
+def finish_job(page: Page) -> None:
+    """Wait until the job of a page has succeeded."""
+    page.wait_for_url("**/jobs/*")
+    expect(page.locator("#state")).to_have_attribute("data-state", "succeeded", timeout=OUTCOME)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import anyio
 from mcp import Client
 
-from fabula.service.http.dependencies import Caller
+from fabula.jobs.callers import Caller
 from fabula.service.mcp import make_mcp
 from served import Served
 

@@ -194,11 +194,7 @@ def _set_debug(ctx: click.Context, param: click.Parameter | None, value: bool) -
 
 def _add_debug_option(command: click.Command) -> click.Command:
     """Let --debug stand after the name of the command too, where people type it."""
-    if isinstance(command, click.Group):
-        commands = [*command.commands.values()]
-    else:
-        commands = [command, *getattr(command, "actions", {}).values()]
-    for subcommand in commands:
+    for subcommand in (command, *getattr(command, "commands", {}).values()):
         if not any(param.name == "debug" for param in subcommand.params):
             subcommand.params.append(
                 click.Option(

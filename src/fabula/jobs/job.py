@@ -151,14 +151,10 @@ class StoredJob(Job):
 
 def job_row(job: StoredJob) -> dict[str, Any]:
     """Return the properties of a job that change while it runs, as the graph has them."""
-    return {
-        "state": job.state,
-        "problem": job.problem,
+    same = ("state", "problem", "money", "eta", "attempts")
+    return {name: getattr(job, name) for name in same} | {
         "usage": _usage_row(job.usage),
-        "money": job.money,
         "unpriced": list(job.unpriced),
-        "eta": job.eta,
-        "attempts": job.attempts,
     }
 
 
@@ -193,12 +189,10 @@ def read_job(row: Mapping[str, Any]) -> StoredJob:
     steps = [item.steps for item in items] if "items" in row else map(_steps, row["steps"])
     # Its worker has ended without a word: the job waits for another one.
     state: JobState = "queued" if row["lost"] else properties["state"]
+    same = ("id", "kind", "collection", "created_by", "problem", "attempts", "place")
     return StoredJob(
-        id=properties["id"],
-        kind=properties["kind"],
-        collection=properties["collection"],
+        **{name: properties[name] for name in same},
         state=state,
-        created_by=properties["created_by"],
         created_at=_timestamp(properties["created"]),
         updated_at=_timestamp(properties["updated"]),
         version=job_version(properties["version"], lost=row["lost"]),
@@ -211,10 +205,7 @@ def read_job(row: Mapping[str, Any]) -> StoredJob:
         unpriced=properties.get("unpriced") or (),
         eta=properties.get("eta") if state == "running" else None,
         cancelling=properties["cancelling"] and state == "running",
-        problem=properties["problem"],
-        attempts=properties["attempts"],
         caller=json.loads(properties["caller"]),
-        place=properties["place"],
         made_with=json.loads(row["made_with"] or "{}"),
     )
 
@@ -225,21 +216,15 @@ def job_version(version: int, *, lost: bool) -> int:
 
 
 def _item(properties: Mapping[str, Any]) -> Item:
+    same = ("source", "upload", "book", "state", "document", "title", "gaps", "error")
     return Item(
-        source=properties["source"],
-        upload=properties["upload"],
-        book=properties["book"],
+        **{name: properties[name] for name in same},
         metadata=json.loads(properties["metadata"]),
-        state=properties["state"],
-        document=properties["document"],
-        title=properties["title"],
         steps=_steps(properties["steps"]),
         usage=_usage(properties["usage"]),
-        gaps=properties["gaps"],
         left_out=json.loads(properties["left_out"]),
         warnings=tuple(properties["warnings"]),
         result=json.loads(properties["result"]),
-        error=properties["error"],
     )
 
 

@@ -160,24 +160,11 @@ class Ledger:
             # An answered call is counted even if the prices can't be read, and is priced later.
             prices = {}
         for model, part in self._settings.by_model({step: usage}).items():
-            if not (part.calls or part.saved or part.prompt_tokens or part.completion_tokens):
-                continue
-            priced = cost(prices, {model: part})
-            self._journal.add(
-                graph,
-                Line(
-                    *labels,
-                    model,
-                    part.calls,
-                    part.prompt_tokens,
-                    part.completion_tokens,
-                    part.cached_tokens,
-                    part.saved,
-                    None if priced.unpriced else priced.known,
-                    part.batch_prompt_tokens,
-                    part.batch_completion_tokens,
-                ),
-            )
+            counts = {name: getattr(part, name) for name in ("calls", "saved", *PRICED_TOKENS)}
+            if any(counts.values()):
+                priced = cost(prices, {model: part})
+                money = None if priced.unpriced else priced.known
+                self._journal.add(graph, Line(*labels, model, money=money, **counts))
 
     def flush(self) -> None:
         """Write the journal to the graph. Raises StoreError; nothing is lost then."""
@@ -295,14 +282,14 @@ class Ledger:
         [row] = self._store.rows("jobs/find_spent", key=caller.id)
         quotas = []
         for name, allowed in limits.items():
-            unit, _, period = name.partition("_a_")
-            if unit == "tokens":
-                quotas.append(Quota("tokens", _period(period), allowed, row[name]))
+            period: Literal["day", "month"] = "day" if name.endswith("day") else "month"
+            if name.startswith("tokens"):
+                quotas.append(Quota("tokens", period, allowed, row[name]))
                 continue
             parts = [part for part in row["unpriced"] if part["is_today"] or period == "month"]
             priced_now = self._price(parts)
             spent = row[name] + priced_now.known
-            quotas.append(Quota("money", _period(period), allowed, spent, priced_now.unpriced))
+            quotas.append(Quota("money", period, allowed, spent, priced_now.unpriced))
         return quotas
 
     def _price(self, parts: Iterable[Mapping[str, Any]]) -> Cost:
@@ -326,18 +313,16 @@ class Ledger:
             is_well = self._try_to_flush(is_first_failure=is_well)
 
     def _try_to_flush(self, *, is_first_failure: bool) -> bool:
+        problem = "Spending can't be written to Neo4j now, and waits in the journal"
         try:
             self.flush()
         except FabulaError as error:
             if is_first_failure:
-                LOG.warning(
-                    "Spending can't be written to Neo4j now, and waits in the journal: %s",
-                    error,
-                )
+                LOG.warning("%s: %s", problem, error)
             return False
         except Exception:
             if is_first_failure:
-                LOG.exception("Spending can't be written to Neo4j now, and waits in the journal.")
+                LOG.exception("%s.", problem)
             return False
         return True
 
@@ -362,10 +347,6 @@ def _narrowest(
     return min(of_unit, key=lambda quota: quota.allowed - quota.spent, default=None)
 
 
-def _period(name: str) -> Literal["day", "month"]:
-    return "day" if name == "day" else "month"
-
-
 def _explain_unpriced(caller: Caller, quota: Quota, policy: Unpriced) -> str:
     models = ", ".join(quota.unpriced)
     why = (
@@ -374,11 +355,9 @@ def _explain_unpriced(caller: Caller, quota: Quota, policy: Unpriced) -> str:
         "service can name a TOML file with that price (FABULA_PRICES), which then also applies to "
         "what was spent before,"
     )
-    if policy == "tokens":
-        return f"{why} or give the key a quota of tokens per {quota.period}, which applies instead."
+    how = "" if policy == "tokens" else " with FABULA_SERVE__UNPRICED=tokens"
     return (
-        f"{why} or give the key a quota of tokens per {quota.period}, which applies instead with "
-        "FABULA_SERVE__UNPRICED=tokens."
+        f"{why} or give the key a quota of tokens per {quota.period}, which applies instead{how}."
     )
 
 

@@ -9,11 +9,12 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from threading import Condition
-from typing import Any, Protocol
+from typing import Any
 
 from fabula.config.embedding_space import for_building, name_space
 from fabula.config.serving import TABLE
 from fabula.errors import Conflict, Forbidden, NotFound, SettingsError
+from fabula.jobs.audit import Audit
 from fabula.jobs.callers import Caller
 from fabula.jobs.idempotency import Idempotency
 from fabula.jobs.job import (
@@ -56,13 +57,6 @@ UNTOLD = "A key with the role write is told why."
 """What others read in place of a reason, which may name servers and settings."""
 WATCH_POLL_SECONDS = 0.5
 """How often a watched job is read, as another process may be running it."""
-
-
-class Audit(Protocol):
-    """Records who changed what."""
-
-    def record(self, caller: Caller, what: str, target: str, /, **details: object) -> None:
-        """Record a change, such as 'cancel job', to a collection."""
 
 
 class Jobs:

@@ -38,7 +38,6 @@ from fabula.jobs.work import WORK_BY_KIND, BuildWork
 from fabula.library import App
 from fabula.library.annotating import keep_layer
 from fabula.library.collection import Collection
-from fabula.load.source import DocumentSource
 from fabula.models.batch_interface import InterfaceRefused
 from fabula.models.batch_options import BatchOptions, BatchProgress
 from fabula.models.batch_store import BatchStore
@@ -48,6 +47,7 @@ from fabula.models.usage import Usage
 from fabula.store.locks import ProcessLock, find_held_names, process_lock
 from fabula.text.metadata import GivenMetadata, read_assignments
 from fabula.text.names import quote_name
+from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:  # it imports Dask, which is an extra
     from fabula.build.cluster import WorkerCluster
@@ -164,15 +164,14 @@ class Runner:
 
     def _run(self) -> None:
         while not self._is_closing.is_set():
+            has_run = False
             try:
                 # While Neo4j is down the queue can't be read; the supervisor logs the outage.
                 has_run = self._services.outage() is None and self._take_one_unless_paused()
             except FabulaError as error:
                 LOG.warning("No job can be taken now: %s", error)
-                has_run = False
             except Exception:
                 LOG.exception("Unexpected error while a job was taken or ended.")
-                has_run = False
             if not (has_run or self._is_closing.is_set()):
                 with self._services.jobs.changed:
                     self._services.jobs.changed.wait(POLL_SECONDS)
@@ -416,10 +415,9 @@ class JobRun:
         progress = self._services.awaited.get(self._job.id)
         if progress is None or not progress.batches:
             return "It waits for batches of model calls."
-        noun = "batch" if progress.batches == 1 else "batches"
         return (
-            f"It waits for {progress.batches:,} {noun} with {progress.lines:,} model calls, of "
-            f"which {progress.done:,} are answered."
+            f"It waits for {count_noun(progress.batches, 'batch')} with {progress.lines:,} model "
+            f"calls, of which {progress.done:,} are answered."
         )
 
     # The kinds of jobs
@@ -435,52 +433,18 @@ class JobRun:
         }
 
     def _ingest(self, collection: Collection) -> Sequence[Outcome]:
-        waiting = self._progress.waiting()
         graphs, options = self._job.options.get("graphs"), self._build_options
         options["rebuild"] = self._job.options.get("rebuild", False)
         fields = read_assignments(self._job.options.get("meta", ()))
         options["metadata"] = GivenMetadata(fields)
 
-        def ingest(sources: Sequence[DocumentSource]) -> Sequence[Outcome]:
-            return collection.ingest_sources(sources, graphs=graphs, **options)
-
-        sources = {
-            item.source: document_source(self._services.uploads, collection.name, item)
-            for item in waiting
-        }
+        sources = [
+            document_source(self._services.uploads, collection.name, item)
+            for item in self._progress.waiting()
+        ]
         if onto := self._job.options.get("onto"):
-            return collection.append_sources(onto, [*sources.values()], **options)
-        try:
-            return ingest([*sources.values()])
-        except FabulaError:
-            raise
-        except Exception:
-            if len(sources) == 1:
-                raise
-            LOG.exception("Job %s goes on with one document after the other.", self._job.id)
-            return self._ingest_one_by_one(ingest, sources)
-
-    def _ingest_one_by_one(
-        self,
-        ingest: Callable[[Sequence[DocumentSource]], Sequence[Outcome]],
-        sources: Mapping[str, DocumentSource],
-    ) -> Sequence[Outcome]:
-        """Ingest each document by itself, so that an unexpected error fails only its own."""
-        # Only the outcomes of those that wait for batches are returned.
-        waiting: list[Outcome] = []
-        for item in self._progress.waiting():
-            try:
-                outcomes = ingest([sources[item.source]])
-                waiting += [outcome for outcome in outcomes if outcome.status == "waiting"]
-            except FabulaError:
-                raise
-            except Exception:
-                LOG.exception("Job %s, %s", self._job.id, item.source)
-                error = FabulaError(UNEXPECTED.format(id=self._job.id))
-                self._progress.end(Outcome(item.source, "failed", error=error))
-            if self._stop.is_set():
-                break
-        return waiting
+            return collection.append_sources(onto, sources, **options)
+        return collection.ingest_sources(sources, graphs=graphs, **options)
 
     def _annotate(self, collection: Collection) -> Sequence[Outcome]:
         """Import annotations of a document, and build the graph that is made of them."""

@@ -79,12 +79,10 @@ class App(Resources):
         is_named = "collection" in self.settings.model_fields_set
         if is_named or self.store_of(default).count(default, 1)[0]:
             return self.collection()
-        return self.collection(self._latest_collection())
-
-    def _latest_collection(self) -> str:
-        """Return the collection written last that has no server of its own; '' for none."""
+        # Those that have a server of their own are not among them.
         latest = self.connect().latest_collections()
-        return next((name for name in latest if name not in self.settings.collections), "")
+        names = (name for name in latest if name not in self.settings.collections)
+        return self.collection(next(names, ""))
 
     def collections(self) -> list[str]:
         """Return the names of the collections that hold documents."""

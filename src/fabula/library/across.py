@@ -54,12 +54,10 @@ class HitsAcross(_PartlyFound):
         hits: The passages, best first, each with its collection. A score is the sum of
             1 / (60 + rank) over the rankings of the collections, as vectors and words of two
             collections can't be compared.
-        collections: The collection of each passage, by the passage's id.
         failures: The errors of the collections that could not be searched, by their names.
     """
 
     hits: Sequence[Hit]
-    collections: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +75,11 @@ class AnswerAcross(_PartlyFound):
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(_PartlyFound):
     """What was found in the collections that could be searched, by their names."""
 
     results: Mapping[str, RetrievalResult]
     filters: Mapping[str, Filters]
-    failures: Mapping[str, FabulaError]
 
 
 def find_collections(app: App, names: Sequence[str] = ()) -> list[Collection]:
@@ -122,8 +119,7 @@ def retrieve_across(
     query = collections[0].make_query(question, {**options, "fill": False})
     found = _search_all(collections, query, meter or Meter(), stop)
     hits = fuse_by_ranks([result.hits for result in found.results.values()], query.k)
-    owners = {hit.id: hit.collection for hit in hits}
-    return HitsAcross(hits, owners, failures=found.failures)
+    return HitsAcross(hits, failures=found.failures)
 
 
 def stream_across(
@@ -207,7 +203,7 @@ def _search_all(
         stop.check()
     if not results:
         raise next(iter(failures.values()))
-    return _Found(results, filters, failures)
+    return _Found(results, filters, failures=failures)
 
 
 def _name_collection(result: RetrievalResult, name: str) -> RetrievalResult:

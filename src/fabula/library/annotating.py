@@ -60,13 +60,8 @@ class ImportedAnnotations:
     @property
     def counts(self) -> dict[str, int]:
         """How many there are, and of how many each is true."""
-        return {
-            "annotations": self.record.count,
-            "in_place": self.in_place,
-            "moved": self.moved,
-            "orphaned": self.orphaned,
-            "untried": self.untried,
-        }
+        names = ("in_place", "moved", "orphaned", "untried")
+        return {"annotations": self.record.count} | {name: getattr(self, name) for name in names}
 
 
 def read_annotated(

@@ -387,7 +387,6 @@ class Collection:
         """
         from fabula.build.renew import Renewal
 
-        self.app.store_of(self.name, options.get("stop"))
         run, space = self._run([], **options), self.space()
         if space is None:
             return []

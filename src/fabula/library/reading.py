@@ -235,9 +235,9 @@ def _read_around(
             shift = len(previous.text)
             marks = [*previous.lit, *((a + shift, b + shift) for a, b in marks)]
             joined = previous.text + text
-            lines[-1] = Lines(previous.section, previous.start, joined, _merge(marks))
+            lines[-1] = Lines(previous.section, previous.start, joined, tuple(merge_spans(marks)))
         else:
-            lines.append(Lines(section, start, text, _merge(marks)))
+            lines.append(Lines(section, start, text, tuple(merge_spans(marks))))
     related = store.find_passages_on(document, chunks, MAX_RELATED)
     structures = store.structures(document.collection, [document.id])
     return Reading(
@@ -266,17 +266,18 @@ def _overlaps(span: tuple[int, int], row: Mapping[str, Any]) -> bool:
 
 def _widen(lit: Sequence[tuple[int, int]], margin: int) -> list[tuple[int, int]]:
     """Return the spans with a margin around them, in text order, those that touch as one."""
-    return list(_merge([(max(0, a - margin), b + margin) for a, b in sorted(lit)]))
+    return merge_spans([(max(0, a - margin), b + margin) for a, b in lit])
 
 
-def _merge(spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def merge_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return ranges in text order; those that overlap or touch become one."""
     merged: list[tuple[int, int]] = []
-    for start, end in spans:
+    for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
             merged.append((start, end))
-    return tuple(merged)
+    return merged
 
 
 def _explain_unknown(paths: Iterable[str], document: Entry, at: str) -> str:

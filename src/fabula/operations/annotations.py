@@ -10,7 +10,7 @@ from pydantic import Field
 
 from fabula.graph.annotations import MAX_LAYER_CHARACTERS, LayerRecord, PlacedAnnotation
 from fabula.graph.entries import Entry
-from fabula.operations.kit import Build, Column, operation
+from fabula.operations.kit import Build, Column, Hidden, operation
 from fabula.operations.parameters import Document, DryRun, First, Limit, NamedDocument
 from fabula.text.nouns import count_noun
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 GROUP = "Annotations"
 MAX_CELL = 80
 """Characters of a quotation or a note in a table."""
-Hidden = Column(is_shown=False)
 
 
 @dataclass(frozen=True)
@@ -111,21 +110,16 @@ class Annotations:
 def make_row(entry: Entry, layer: str, item: PlacedAnnotation) -> AnnotationRow:
     """Return an annotation of a document with its place."""
     annotation, anchor = item
+    names = ("body", "label", "kind", "creator", "created", "group", "id")
     return AnnotationRow(
         document=entry.id,
         title=entry.title,
         start=anchor.start if anchor else None,
         end=anchor.end if anchor else None,
         quote=annotation.quote.exact,
-        body=annotation.body,
-        label=annotation.label,
         layer=layer,
-        kind=annotation.kind,
-        creator=annotation.creator,
-        created=annotation.created,
         found=anchor.how if anchor else "orphaned",
-        group=annotation.group,
-        id=annotation.id,
+        **{name: getattr(annotation, name) for name in names},
     )
 
 

@@ -171,7 +171,6 @@ def search(
 
 @ask_by(
     "/search",
-    command="search-across",
     positional=["question"],
     examples=('search-across "Who drowned?"', 'search-across "Who sat?" --collection novels'),
 )
@@ -263,7 +262,6 @@ class BegunAnswer:
 @ask_by(
     "/collections/{collection}/ask",
     command="query ask",
-    positional=["question"],
     is_public=True,
     has_command=False,
     has_route=False,
@@ -284,7 +282,6 @@ def ask(
 @ask_by(
     "/ask",
     command="query across",
-    positional=["question"],
     has_command=False,
     has_route=False,
 )
@@ -327,7 +324,6 @@ class QuestionEstimate:
 @ask_by(
     "/collections/{collection}/ask/cost",
     command="query cost",
-    positional=["question"],
     is_public=True,
     has_command=False,
 )

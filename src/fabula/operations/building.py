@@ -90,7 +90,6 @@ def renew(
 
 @work(
     "/collections/{collection}/reembed",
-    command="reembed",
     group=COLLECTIONS,
     title="Embed again",
     role="write",
@@ -109,7 +108,6 @@ def reembed(collection: Collection) -> ReembedWork:
 
 @work(
     "/collections/{collection}",
-    command="remove-collection",
     group=COLLECTIONS,
     title="Remove the collection",
     role="admin",

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Annotated, cast
 from pydantic import Field
 
 from fabula.errors import BadValue
-from fabula.operations.kit import Column, Mark, operation
+from fabula.operations.kit import Hidden, Mark, operation
 from fabula.operations.parameters import Document
 from fabula.text.nouns import count_noun
 
 if TYPE_CHECKING:
     from fabula.library import App
     from fabula.library.collection import Collection
-
-Hidden = Column(is_shown=False)
 
 
 @dataclass(frozen=True)

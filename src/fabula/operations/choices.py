@@ -15,13 +15,12 @@ from fabula.graph import TEXT
 from fabula.graph.hits import Filters
 from fabula.graph.installed import graph, graphs
 from fabula.graph.mode import Mode
-from fabula.operations.kit import Asker, Column, operation
+from fabula.operations.kit import Asker, Hidden, operation
 
 if TYPE_CHECKING:
     from fabula.library.collection import Collection
 
 GROUP = "Choices"
-Hidden = Column(is_shown=False)
 CHOSEN = (
     *(option.setting for option in query_options().values() if option.setting),
     *("answer_tokens", "history_tokens", "model", "embedding_model", "rerank_model"),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fabula.errors import NotFound
 from fabula.graph import Record
-from fabula.operations.documents import Hidden, describe_graph, format_time, public_record
-from fabula.operations.kit import Asker, operation
+from fabula.operations.documents import describe_graph, format_time, public_record
+from fabula.operations.kit import Asker, Hidden, operation
 from fabula.operations.parameters import First, ForVisitor, Limit
 from fabula.text.names import quote_name
 from fabula.text.nouns import count_noun

@@ -10,17 +10,16 @@ import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from fabula.errors import BadValue, NotFound
+from fabula.errors import NotFound
 from fabula.jobs.callers import PERSON
 from fabula.operations.asking import WhoAsks
 from fabula.operations.kit import operation
-from fabula.operations.parameters import After
+from fabula.operations.parameters import After, read_cursor
 from fabula.operations.shown_answer import ShownAnswer, read_answer
 from fabula.text.names import quote_name
 
@@ -126,14 +125,7 @@ def list_conversations(
     Raises:
         BadValue: `after` is not the `next` of such a list.
     """
-    before, _, id = after.partition(" ")
-    if after:
-        try:
-            datetime.fromisoformat(before)
-        except ValueError:
-            raise BadValue(
-                f"after={after[:40]!r} is not the `next` of a page of this list."
-            ) from None
+    before, id = read_cursor(after)
     more = {"before": before, "before_id": id, "limit": limit + 1}
     found = [
         ConversationSummary(**row["conversation"])

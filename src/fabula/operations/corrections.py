@@ -13,7 +13,7 @@ from fabula.errors import SettingsError, did_you_mean
 from fabula.graph.decisions import Decision, effects_of
 from fabula.graph.installed import graph as find_graph
 from fabula.graph.queries import read_statement_file
-from fabula.operations.kit import Build, Column, operation
+from fabula.operations.kit import Build, Column, Hidden, operation
 from fabula.operations.parameters import Document, First, Limit, Who
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from fabula.library.collection import Collection
 
 GROUP = "Corrections"
-Hidden = Column(is_shown=False)
 Later = Annotated[
     bool,
     Field(description="do not build the graphs again now: the next build follows the correction"),

@@ -18,7 +18,7 @@ from fabula.graph.recipes import with_dependents
 from fabula.load.left_out import describe as describe_left_out
 from fabula.load.version import READING_VERSION
 from fabula.models.usage import Usage, describe_usage
-from fabula.operations.kit import Column, Mark, operation
+from fabula.operations.kit import Column, Hidden, Mark, operation
 from fabula.operations.parameters import DryRun, First, ForVisitor, Limit, NamedDocument
 from fabula.text.folding import fold_name
 from fabula.text.metadata import (
@@ -45,7 +45,6 @@ MAX_GAPS = 5
 PRIVATE_FACT = "layers"
 """The fact that lists the layers of annotations, which may have people's names."""
 Order = Literal["title", "author", "language", "length", "updated"]
-Hidden = Column(is_shown=False)
 
 
 def public_record(record: Record) -> Record:

@@ -18,7 +18,7 @@ from fabula.graph.method import OtherEntities
 from fabula.graph.queries import read_statement
 from fabula.graphs.entities.known_until import find_called, list_entities
 from fabula.operations.corrections import Correction, find_corrections
-from fabula.operations.kit import Column, format_value, operation
+from fabula.operations.kit import Column, Hidden, format_value, operation
 from fabula.operations.parameters import MAX_ROWS, Document, First, Limit
 from fabula.text.folding import find_alike
 from fabula.text.names import quote_name
@@ -33,7 +33,6 @@ MAX_NAMES = 4
 """How many other names of an entity, or keywords of a relation, are shown."""
 MAX_LINES = 5
 """How many lines of an entity's description are shown."""
-Hidden = Column(is_shown=False)
 Type = Annotated[
     str, Field(max_length=200, description="only those of this type, for example person")
 ]

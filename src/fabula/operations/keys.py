@@ -6,16 +6,15 @@ import hashlib
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from fabula.errors import BadValue, NotFound, SettingsError
+from fabula.errors import NotFound, SettingsError
 from fabula.jobs.callers import Quotas, Role
 from fabula.operations.kit import Column, operation
-from fabula.operations.parameters import After
+from fabula.operations.parameters import After, read_cursor
 from fabula.text.names import MAX_NAME_BYTES, collection_problem, quote_name
 
 if TYPE_CHECKING:
@@ -285,9 +284,7 @@ def audit(
     Raises:
         BadValue: `after` is not the `next` of such a list.
     """
-    at, _, id = after.partition(" ")
-    if after and not _is_time(at):
-        raise BadValue("That is not a place in the list of changes: start at the first page.")
+    at, id = read_cursor(after)
     rows = _connect(asker).rows("service/find_acts", limit=limit + 1, at=at, id=id)
     more = rows[limit - 1]["place"] if len(rows) > limit else None
     return Acts(tuple(Act(**row["act"]) for row in rows[:limit]), more)
@@ -331,11 +328,3 @@ def _read_key(row: Mapping[str, Any]) -> Key:
         quotas=Quotas.of(row).limits(),
         **times,
     )
-
-
-def _is_time(written: str) -> bool:
-    try:
-        datetime.fromisoformat(written)
-    except ValueError:
-        return False
-    return True

@@ -94,6 +94,10 @@ class Column:
     max_characters: int = 0
 
 
+Hidden = Column(is_shown=False)
+"""Marks a field of a row that tables for people do not have."""
+
+
 class Mark(Enum):
     """What else is to be known of a parameter; a mark in its annotation."""
 
@@ -217,11 +221,8 @@ class Parameter:
 
     @cached_property
     def _parts(self) -> tuple[Any, ...]:
-        return typing.get_args(self.annotation) if self._is_annotated else (self.annotation,)
-
-    @property
-    def _is_annotated(self) -> bool:
-        return typing.get_origin(self.annotation) is typing.Annotated
+        is_annotated = typing.get_origin(self.annotation) is typing.Annotated
+        return typing.get_args(self.annotation) if is_annotated else (self.annotation,)
 
     @property
     def type(self) -> Any:

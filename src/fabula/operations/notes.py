@@ -29,7 +29,7 @@ from fabula.graph.annotations import (
 )
 from fabula.graph.entries import Entry
 from fabula.operations.annotations import AnnotationRow, Annotations, make_row
-from fabula.operations.kit import Mark, operation
+from fabula.operations.kit import Build, Mark, build_now, operation
 from fabula.operations.parameters import Document, First, Limit, NamedDocument, Who
 from fabula.text.anchoring import POSITION, Anchor, QuoteFinder, TextQuote, quote_at
 from fabula.text.document import Document as Text
@@ -189,9 +189,7 @@ def add_note(
     edit_layer(collection.open_store(), entry.collection, entry.id, NOTES, add)
     if build:
         for name in collection.graphs_of_annotations():
-            for outcome in collection.build(name, entry.id):
-                if outcome.error:
-                    raise outcome.error
+            build_now(collection, Build(name, (entry.id,)))
     return make_row(entry, NOTES, PlacedAnnotation(note, Anchor(start, end, POSITION)))
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from fabula.errors import BadValue
 from fabula.operations.kit import Mark
 
 if TYPE_CHECKING:
@@ -36,4 +38,21 @@ Limit = Annotated[int, Field(ge=1, le=MAX_ROWS, description="how many rows at mo
 After = Annotated[
     str, Field(max_length=4000, description="the `next` of the page before; '' for the first")
 ]
+
+
+def read_cursor(after: str) -> tuple[str, str]:
+    """Return the time and the id of which the `next` of a list consists; '' for the first page.
+
+    Raises:
+        BadValue: `after` is not the `next` of such a list.
+    """
+    at, _, id = after.partition(" ")
+    try:
+        if after:
+            datetime.fromisoformat(at)
+    except ValueError:
+        raise BadValue(f"after={after[:40]!r} is not the `next` of a page of this list.") from None
+    return at, id
+
+
 First = Annotated[int, Field(ge=0, le=10**9, description="how many rows to skip")]

@@ -12,7 +12,7 @@ from fabula.errors import NotFound
 from fabula.graph.hits import Filters, Hit, describe_place, locate, read_hit, shown_fields
 from fabula.graph.installed import parent_statements
 from fabula.graph.queries import read_statement
-from fabula.operations.kit import Column, Until, operation
+from fabula.operations.kit import Hidden, Until, operation
 from fabula.operations.parameters import NamedDocument
 from fabula.text.names import quote_name
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 GROUP = "Reading"
 Direction = Literal["up", "down", "beside"]
 PassageId = Annotated[str, Field(min_length=1, max_length=1000, description="the id of a passage")]
-Hidden = Column(is_shown=False)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from fabula.errors import BadValue
 from fabula.graph.explore import COLLECTION, AnalystQuery, parse_query, query_names, shipped_query
 from fabula.graph.hits import NO_LIMIT
 from fabula.graph.statements import MAX_CHARACTERS
-from fabula.operations.kit import Asker, Column, Entries, Mark, Parameter, operation
+from fabula.operations.kit import Asker, Column, Entries, Hidden, Mark, Parameter, operation
 from fabula.operations.parameters import OtherCollection
 from fabula.text.folding import fold_name
 
@@ -37,7 +37,6 @@ MAX_CELL_ITEMS = 50
 EVERYTHING = (
     "the whole graph: a statement of one's own is restricted to a collection only by what it says"
 )
-Hidden = Column(is_shown=False)
 MaxRows = Annotated[int, Field(ge=1, le=MAX_ROWS, description="rows at most")]
 Seconds = Annotated[float, Field(gt=0, le=MAX_SECONDS, description="seconds that it may take")]
 
@@ -256,7 +255,6 @@ def cypher(
     method="POST",
     is_query=True,
     max_body_bytes=MAX_QUERY_BODY_BYTES,
-    is_recorded=False,
     # It reads other collections, and what the service keeps: a text could ask for that.
     is_for_trusted=True,
     title="Your own Cypher",

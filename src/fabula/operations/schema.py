@@ -209,10 +209,8 @@ def _describe_labels(kinds: Sequence[_Kind], most: int, *, is_alone: bool) -> di
 
 def _count_graphs(collection: Collection) -> dict[str, int]:
     store, name = collection.open_store(), collection.name
-    counted: dict[str, int] = {}
-    for row in store.rows("core/count_parts", collection=name):
-        counted[row["graph"]] = row["parts"]
-    return counted
+    rows = store.rows("core/count_parts", collection=name)
+    return {row["graph"]: row["parts"] for row in rows}
 
 
 def _describe_indexes(space: Space) -> dict[str, str]:

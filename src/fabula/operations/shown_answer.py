@@ -243,6 +243,13 @@ class ShownAnswer:
         )
 
 
+AS_THEY_ARE = (
+    *("question", "sought", "cut", "cited", "quotations", "weak_citations", "missing_citations"),
+    *("hits", "usage", "brief", "note"),
+)
+"""What is shown of an answer without a change."""
+
+
 def show_answer(
     answer: Answer, settings: Settings, path: Trace, seconds: float, **more: Any
 ) -> ShownAnswer:
@@ -256,33 +263,22 @@ def show_answer(
         **more: Other fields of it, as its turn of a conversation.
     """
     cost = settings.cost(answer.usage)
-    own: dict[str, Any] = {
+    own: dict[str, Any] = {name: getattr(answer, name) for name in AS_THEY_ARE} | {
         "mode": used_modes(path),
         "warning": " ".join(filter(None, (CUT if answer.cut else "", answer.citation_warning))),
     }
     return ShownAnswer(
-        question=answer.question,
-        sought=answer.sought,
         answer=answer.text,
-        cut=answer.cut,
         model=settings.model,
         offline=settings.offline,
-        cited=answer.cited,
         context=tuple(map(ShownPassage.of, answer.context)),
         quotes=tuple(map(ShownQuote.of, answer.quotes or quote_cited(answer))),
-        quotations=answer.quotations,
-        weak_citations=answer.weak_citations,
-        missing_citations=answer.missing_citations,
-        hits=answer.hits,
         path=list_steps(path),
-        usage=answer.usage,
         money=cost.money,
         unpriced=cost.unpriced,
         seconds=round(seconds, 3),
         document=answer.scope.document,
         place=limited_place(answer.scope),
-        brief=answer.brief,
-        note=answer.note,
         **own | more,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -95,16 +95,11 @@ class DocumentText:
         end = self.start + MAX_TOLD_CHARACTERS
         if self.end <= end:
             return self
-        return replace(
-            self,
-            end=end,
-            next=end,
-            text=self.text[:MAX_TOLD_CHARACTERS],
-            sections=tuple(each for each in self.sections if each.start < end),
-            chunks=tuple(each for each in self.chunks if each.start < end),
-            pages=tuple(each for each in self.pages if each.start < end),
-            lines=tuple(each for each in self.lines if each.start < end),
-        )
+        names = ("sections", "chunks", "pages", "lines")
+        shown: dict[str, Any] = {
+            name: tuple(each for each in getattr(self, name) if each.start < end) for name in names
+        }
+        return replace(self, end=end, next=end, text=self.text[:MAX_TOLD_CHARACTERS], **shown)
 
 
 @operation(

@@ -172,7 +172,7 @@ def list_models(state: State, caller: Reader) -> dict[str, Any]:
 @router.get("/models/{name:path}", summary="A collection, as a model")
 def find_model(name: str, state: State, caller: Reader) -> dict[str, Any]:
     """Return one of the collections as a model."""
-    _find_collection(state, caller, name)
+    _find_collections(state, caller, name)
     return _model(name)
 
 
@@ -425,44 +425,23 @@ def _finish_reason(*, cut: bool) -> str:
     return "length" if cut else "stop"
 
 
-def _find_collection(state: ServiceState, caller: Caller, model: str) -> tuple[Collection, str]:
-    """Return the collection and the mode that a model's name refers to."""
-    if not model.startswith(PREFIX):
-        raise NotFound(f"There is no model {quote_name(model)}: GET /v1/models lists them.")
-    name, mode = _split_mode(model.removeprefix(PREFIX))
-    try:
-        return state.filled_collection(name, caller), mode
-    except NotFound:
-        head, _, unknown = name.rpartition(":")
-        if head:
-            # Where the rest of the name is a collection, what follows was meant as a mode.
-            state.filled_collection(head, caller)
-            hint = did_you_mean(unknown, modes(), f"There are: {', '.join(modes())}.")
-            raise NotFound(f"There is no mode {quote_name(unknown)}. {hint}") from None
-        raise
-
-
 def _find_collections(
     state: ServiceState, caller: Caller, model: str
 ) -> tuple[list[Collection], str]:
     """Return the collections and the mode of a model's name, as `fabula/novels,plays:hybrid`."""
-    # A collection whose own name has a comma comes first.
-    try:
-        collection, mode = _find_collection(state, caller, model)
-    except NotFound:
-        name, mode = _split_mode(model.removeprefix(PREFIX))
-        names = [each.strip() for each in name.split(",") if each.strip()]
-        if not model.startswith(PREFIX) or len(names) < 2:
-            raise
-        return state.collections(names, caller), mode
-    return [collection], mode
-
-
-def _split_mode(name: str) -> tuple[str, str]:
-    """Return a model's name without the mode at its end, and the mode."""
-    head, colon, mode = name.rpartition(":")
-    # A collection's own name may contain a colon: only a mode's name after it is a mode.
-    return (head, mode) if colon and mode in modes() else (name, USUAL_MODE)
+    if not model.startswith(PREFIX):
+        raise NotFound(f"There is no model {quote_name(model)}: GET /v1/models lists them.")
+    # No name of a collection may have a colon or a comma in it.
+    names, _, mode = model.removeprefix(PREFIX).partition(":")
+    several = [each.strip() for each in names.split(",") if each.strip()]
+    if len(several) > 1:
+        collections = state.collections(several, caller)
+    else:
+        collections = [state.filled_collection(names, caller)]
+    if mode and mode not in modes():
+        hint = did_you_mean(mode, modes(), f"There are: {', '.join(modes())}.")
+        raise NotFound(f"There is no mode {quote_name(mode)}. {hint}")
+    return collections, mode or USUAL_MODE
 
 
 def read_turns(messages: Sequence[Message]) -> list[AskedTurn]:

@@ -7,7 +7,8 @@ def count_noun(count: int, noun: str) -> str:
     """Return a number with its noun: '1 document', '2,000 summaries'."""
     if count != 1:
         is_ies = noun.endswith("y") and noun[-2:-1] not in "aeiou"
-        noun = f"{noun.removesuffix('y')}ies" if is_ies else f"{noun}s"
+        end = "es" if noun.endswith("ch") else "s"
+        noun = f"{noun.removesuffix('y')}ies" if is_ies else f"{noun}{end}"
     return f"{count:,} {noun}"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,9 +15,6 @@ from fabula.cli.shared.screen import echo
 from fabula.config.settings import Settings
 from fabula.export.annotation_formats import annotation_formats
 from fabula.text.nouns import count_noun
-
-if TYPE_CHECKING:
-    from fabula.library.collection import Collection
 
 FORMATS = annotation_formats()
 
@@ -80,10 +76,5 @@ def import_(
         )
         for remark in imported.remarks:
             echo(remark)
-        _build(settings, fabula, entry.id, later=later)
-
-
-def _build(settings: Settings, fabula: Collection, document: str, *, later: bool) -> None:
-    """Bring the graphs that are made of a document's annotations up to date."""
-    for name in () if later else fabula.graphs_of_annotations():
-        build_graph(settings, fabula, name, document)
+        for name in () if later else fabula.graphs_of_annotations():
+            build_graph(settings, fabula, name, entry.id)

@@ -10,12 +10,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
-from rich.table import Table
 
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.options import settings_flags
 from fabula.cli.shared.screen import echo, print_json
-from fabula.cli.shared.tables import print_table
+from fabula.cli.shared.tables import begin_table, print_table
 from fabula.config.model_factory import ModelFactory
 from fabula.config.settings import Settings
 from fabula.errors import ModelError, NotFound, SettingsError
@@ -104,10 +103,9 @@ def _not_found(number: int) -> NotFound:
 
 
 def _show(rows: Sequence[BatchRow]) -> None:
-    table = Table(show_edge=False)
-    for name in ("number", "status", "model", "calls", "answered", "hours", "batch", "note"):
-        is_number = name in ("number", "calls", "answered", "hours")
-        table.add_column(name, justify="right" if is_number else "left")
+    numbers = ("number", "calls", "answered", "hours")
+    columns = ("number", "status", "model", "calls", "answered", "hours", "batch", "note")
+    table = begin_table(*columns, right=numbers)
     for row in rows:
         hours = ((row.updated if row.state == "done" else time.time()) - row.created) / 3600
         table.add_row(

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.cli.shared.help import Group
-from fabula.cli.shared.opening import start_server
 from fabula.cli.shared.options import SERVER, settings_flags
 from fabula.cli.shared.screen import echo
 from fabula.cli.shared.server_progress import show_server_progress
@@ -81,8 +80,9 @@ def browse(settings: Settings, open_it: bool) -> None:
 
     The address fills in the server and the user; paste the password.
     """
-    _open(settings)
-    address = start_server(settings)
+    server = _open(settings)
+    with show_server_progress() as report:
+        address = server.start(report)
     _check_page(address)
     click.echo(f"Neo4j Browser  {address.page}")
     click.echo(f"Connect to     {address.uri}")

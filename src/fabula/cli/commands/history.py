@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import click
-from rich.table import Table
 
 from fabula.cli.shared.help import Group
 from fabula.cli.shared.last_answer import KeptQuestion, delete_questions, recall_questions
 from fabula.cli.shared.options import settings_flags
 from fabula.cli.shared.screen import echo, local_time, print_json
-from fabula.cli.shared.tables import print_table
+from fabula.cli.shared.tables import begin_table, print_table
 from fabula.config.settings import Settings
 from fabula.errors import FabulaError, NotFound
 from fabula.server.state import Home
@@ -42,10 +41,7 @@ def list_(limit: int, as_json: bool, settings: Settings) -> None:
     if not questions:
         echo("There are no questions yet: ask with `fabula query`.")
         return
-    table = Table(show_edge=False)
-    table.add_column("no.", justify="right")
-    for heading in ("when", "collection", "question", "mode"):
-        table.add_column(heading)
+    table = begin_table("no.", "when", "collection", "question", "mode", right=("no.",))
     for number, kept in questions[-limit:]:
         collections = kept.across or kept.collection
         table.add_row(str(number), local_time(kept.at), collections, kept.question, kept.mode)

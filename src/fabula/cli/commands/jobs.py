@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from fabula.cli.shared.help import Command, CommandWithActions
+from fabula.cli.shared.help import Command, Group
 from fabula.cli.shared.opening import open_app
 from fabula.cli.shared.operations import make_command, make_commands
 from fabula.cli.shared.options import HOME_FLAGS
@@ -22,6 +24,7 @@ from fabula.text.nouns import count_with_verb
 if TYPE_CHECKING:
     from fabula.jobs.queue import Jobs
 
+COMMANDLINE = ParameterSource.COMMANDLINE
 PAUSED = "It was paused by `fabula jobs pause`: resume or cancel it."
 MAX_JOBS = 1_000
 """How many paused jobs `resume` and `cancel` take that name none."""
@@ -62,11 +65,27 @@ def cancel(ids: tuple[str, ...], settings: Settings) -> None:
     _change(settings, ids, "cancel")
 
 
+LISTING = replace(find_operation("jobs"), command="jobs list", examples=("jobs list",))
 command = make_command(
     find_operation("jobs"),
-    CommandWithActions,
-    actions=(*make_commands("jobs"), resume, pause, cancel),
+    Group,
+    commands=[make_command(LISTING), *make_commands("jobs"), resume, pause, cancel],
+    invoke_without_command=True,
 )
+"""Without an action it lists the jobs."""
+list_jobs = command.callback
+
+
+@click.pass_context
+def _list_where_no_action_is_named(context: click.Context, /, **values: Any) -> None:
+    action = context.invoked_subcommand
+    if action is None and list_jobs:
+        list_jobs(**values)
+    elif any(context.get_parameter_source(name) is COMMANDLINE for name in values):
+        raise click.UsageError(f"Give the options after `{action}`, as they are its own.")
+
+
+command.callback = _list_where_no_action_is_named
 
 
 def _change(settings: Settings, ids: tuple[str, ...], what: str) -> None:

@@ -12,6 +12,7 @@ from fabula.cli.shared.options import BUILDING, GRAPH, settings_flags
 from fabula.cli.shared.server_progress import show_server_progress
 from fabula.config.settings import Settings
 from fabula.graph.explore import COLLECTION, query_names, shipped_query
+from fabula.jobs.callers import PERSON
 from fabula.version import __version__
 
 SKILL = Path(__file__).with_name("skill.md")
@@ -44,7 +45,6 @@ def command(settings: Settings, skill: bool) -> None:
         import anyio
 
         from fabula.library import App
-        from fabula.service.http.dependencies import PERSON
         from fabula.service.mcp import make_mcp
         from fabula.service.state import ServiceState
 

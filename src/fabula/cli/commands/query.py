@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -36,6 +37,8 @@ Form = Literal["text", "json", "markdown"]
 NOTHING = "Nothing in the graph passes these filters."
 MAX_QUOTED = 300
 """How many characters of a cited sentence are shown."""
+MAX_QUOTATION = 160
+"""How many characters of a quotation that was compared with the books are shown."""
 
 
 @click.command(
@@ -227,9 +230,9 @@ def _show_expected(
 
         print_json(to_json(expected))
     else:
-        from fabula.cli.shared.estimate import show_question_estimate
+        from fabula.cli.shared.estimate import show_steps
 
-        show_question_estimate(expected.usage, settings)
+        show_steps(expected.usage, settings)
 
 
 def print_answer(
@@ -281,9 +284,34 @@ def print_answer(
         for start, end in quote.matches:
             words = " ".join(quote.hit.text[start:end].split())
             echo(f"    {textwrap.shorten(words, MAX_QUOTED, placeholder=' ...')}")
-    from fabula.cli.shared.verification import print_verification
-
     print_verification(stream.answer)
+
+
+def print_verification(answer: Answer) -> None:
+    """Print which quotations of an answer are in the books, and which citations are weak or wrong.
+
+    Nothing is printed of an answer that no model wrote: it consists of the books' own words.
+    """
+    if answer.quotes:
+        return
+    lines = []
+    if counts := Counter(each.status for each in answer.quotations):
+        total = ", ".join(f"{number} {status}" for status, number in counts.items())
+        lines.append(f"Quotations compared with the books: {total}.")
+    lines += [f"  {line}" for each in answer.quotations if (line := each.describe(_shorten))]
+    lines += [
+        f"Weak citation [{each.number}]: the passage has no word of “{_shorten(each.sentence)}”."
+        for each in answer.weak_citations
+    ]
+    if answer.citation_warning:
+        lines.append(answer.citation_warning)
+    if lines:
+        echo("\n" + "\n".join(lines))
+
+
+def _shorten(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= MAX_QUOTATION else f"{words[:MAX_QUOTATION]}…"
 
 
 def print_quotes(stream: AnswerStream, *, show_context: bool, opener: str) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from rich.table import Table
 
 from fabula.cli.shared.help import Command
 from fabula.cli.shared.options import format_value, settings_flags, ways_to_set
 from fabula.cli.shared.screen import print_json
-from fabula.cli.shared.tables import print_table
+from fabula.cli.shared.tables import begin_table, print_table
 from fabula.config.settings import Settings, environment_variable, setting_fields
 
 
@@ -48,9 +47,7 @@ def command(word: str, as_json: bool, settings: Settings) -> None:
     if as_json:
         print_json(_nest({name: current[name] for name in found}))
         return
-    table = Table(show_edge=False)
-    for heading in ("setting", "value", "flag and variable", "what it is"):
-        table.add_column(heading)
+    table = begin_table("setting", "value", "flag and variable", "what it is")
     for name, about in found.items():
         table.add_row(name, format_value(current[name]), ways_to_set(name), about)
     print_table(table)

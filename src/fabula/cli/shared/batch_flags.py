@@ -58,16 +58,11 @@ class _Report:
     def __call__(self, progress: BatchProgress) -> None:
         if progress != self.last and progress.batches:
             echo(
-                f"waiting for {describe_batches(progress.batches)} with "
+                f"waiting for {count_noun(progress.batches, 'batch')} with "
                 f"{count_noun(progress.lines, 'call')}, {progress.done:,} of them answered",
                 err=True,
             )
         self.last = progress
-
-
-def describe_batches(number: int) -> str:
-    """Return a number of batches in words."""
-    return f"{number:,} batch{'' if number == 1 else 'es'}"
 
 
 def show_waiting(outcomes: Sequence[Outcome], batch: BatchOptions | None) -> None:
@@ -80,13 +75,13 @@ def show_waiting(outcomes: Sequence[Outcome], batch: BatchOptions | None) -> Non
     if progress and progress.cancelled:
         number = progress.cancelled
         echo(
-            f"{documents}, and {describe_batches(number)} of {'its' if waiting == 1 else 'their'} "
-            f"model calls {'was' if number == 1 else 'were'} cancelled. Run the same command again "
-            "to send what is missing."
+            f"{documents}, and {count_noun(number, 'batch')} of "
+            f"{'its' if waiting == 1 else 'their'} model calls {'was' if number == 1 else 'were'} "
+            "cancelled. Run the same command again to send what is missing."
         )
     else:
         number = progress.batches if progress else 0
-        count = describe_batches(number) if number else "batches"
+        count = count_noun(number, "batch") if number else "batches"
         goes_on = "" if batch and batch.wait else "; with --wait it does so by itself"
         echo(
             f"{documents} for {count}. Run the same command again to go on{goes_on}. "

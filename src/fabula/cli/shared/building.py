@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
@@ -29,15 +29,8 @@ if TYPE_CHECKING:
     from fabula.operations.kit import Operation
 
 Opener = Callable[[Settings], AbstractContextManager["Collection"]]
-
-
-class BuildFunction(Protocol):
-    """Builds graphs of a collection, as `Collection.ingest` does."""
-
-    def __call__(
-        self, collection: Collection, /, **options: Unpack[BuildOptions]
-    ) -> Sequence[Outcome]:
-        """Return what became of each document."""
+BuildFunction = Callable[..., Sequence["Outcome"]]
+"""Builds graphs of a collection as `BuildOptions` say, and returns what became of each document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import click
-from rich.table import Table
 
 from fabula.cli.shared.progress import show_reading
 from fabula.cli.shared.screen import echo, show_skipped
-from fabula.cli.shared.tables import print_table
+from fabula.cli.shared.tables import begin_table, print_table
 from fabula.config.settings import Settings
 from fabula.models.usage import Usage, sum_usage
 from fabula.text.nouns import count_noun
@@ -53,26 +52,20 @@ def show_estimate(
         show_reading(outcome)
     show_skipped(outcomes)
     steps = sum_usage(outcome.steps for outcome in outcomes)
-    if steps:
-        _show_steps(steps, settings)
-    else:
-        echo("No model would be asked anything.")
+    show_steps(steps, settings)
     if steps and by_batches:
         _show_batches(steps, settings)
     if any(outcome.error for outcome in outcomes):
         raise click.exceptions.Exit(1)
 
 
-def show_question_estimate(steps: Mapping[str, Usage], settings: Settings) -> None:
-    """Print what a question would ask of models, by step; settings tell of models and prices."""
-    if steps:
-        _show_steps(steps, settings)
-    else:
+def show_steps(steps: Mapping[str, Usage], settings: Settings) -> None:
+    """Print what would be asked of models, by step; settings tell of models and prices."""
+    if not steps:
         echo("No model would be asked anything.")
-
-
-def _show_steps(steps: Mapping[str, Usage], settings: Settings) -> None:
-    table = _table("step", "model", "calls", "saved", "prompt tokens", "completion tokens", "USD")
+        return
+    numbers = ("calls", "saved", "prompt tokens", "completion tokens", "USD")
+    table = begin_table("step", "model", *numbers, right=numbers)
     for step, usage in steps.items():
         models = ", ".join(settings.by_model({step: usage}))
         table.add_row(step, models, *_counts(usage), _cost({step: usage}, settings))
@@ -94,14 +87,6 @@ def _show_batches(steps: Mapping[str, Usage], settings: Settings) -> None:
         f"\nBy batches: {_cost(batched, settings)} USD, and {_cost(steps, settings)} USD without "
         "--batch. They come in several rounds, each of which may take up to 24 hours."
     )
-
-
-def _table(*columns: str) -> Table:
-    """Return a table with numbers, from the calls on, aligned to the right."""
-    table = Table(show_edge=False)
-    for name in columns:
-        table.add_column(name, justify="left" if name in ("step", "model") else "right")
-    return table
 
 
 def _cost(steps: Mapping[str, Usage], settings: Settings) -> str:

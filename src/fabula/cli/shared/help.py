@@ -6,15 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from fabula.cli.shared.options import ASSIGNED, GROUPS, SettingOption
 from fabula.config.settings import how_to_set
-from fabula.errors import did_you_mean
 
 ALL_OPTIONS = "fabula.every_option"
-MAX_HELP_CHARACTERS = 200
-"""How much of the help of an action is shown in one line."""
 COMMAND_OPTIONS = "Options"
 """The group of options that are not settings."""
 
@@ -78,64 +74,15 @@ class Command(click.Command):
                     formatter.write(f"{'':>{formatter.current_indent}}fabula {example}\n")
 
 
-class CommandWithActions(Command):
-    """A command whose first argument may be the name of an action, which is a command of its own.
-
-    Everything else is the command's own arguments.
-    """
-
-    def __init__(self, *args: Any, actions: Sequence[click.Command] = (), **more: Any) -> None:
-        """Create a command as Command does; each action has a name of its own."""
-        super().__init__(*args, **more)
-        self.actions = {action.name or "": action for action in actions}
-
-    def make_context(
-        self,
-        info_name: str | None,
-        args: list[str],
-        parent: click.Context | None = None,
-        **extra: Any,
-    ) -> click.Context:
-        """Return the context of the action that the first argument names, or of the command."""
-        if args and args[0] in self.actions:
-            action = self.actions[args[0]]
-            return action.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
-        takes_arguments = any(isinstance(param, click.Argument) for param in self.params)
-        is_typed = not extra.get("resilient_parsing")
-        if args and is_typed and not takes_arguments and not args[0].startswith("-"):
-            hint = did_you_mean(args[0], self.actions, f"There are: {', '.join(self.actions)}.")
-            raise click.UsageError(
-                f"There is no action '{args[0]}'. {hint} Without an action: "
-                f"{self.get_short_help_str(MAX_HELP_CHARACTERS)}",
-                click.Context(self, info_name=info_name, parent=parent),
-            )
-        return super().make_context(info_name, args, parent, **extra)
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return what a shell offers: the actions, and what the command itself takes."""
-        actions = [
-            CompletionItem(name, help=action.get_short_help_str())
-            for name, action in self.actions.items()
-            if name.startswith(incomplete)
-        ]
-        return [*actions, *super().shell_complete(ctx, incomplete)]
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the actions and the examples."""
-        with formatter.section("Actions"):
-            formatter.write_dl(
-                [
-                    (name, action.get_short_help_str(MAX_HELP_CHARACTERS))
-                    for name, action in self.actions.items()
-                ]
-            )
-        super().format_epilog(ctx, formatter)
-
-
-class Group(click.Group):
-    """A group of such commands."""
+class Group(Command, click.Group):
+    """A group of such commands, which may do something where none of them is named."""
 
     command_class = Command
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options and the commands."""
+        super().format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
 
 
 def _show_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 MAX_CITATIONS = MAX_QUESTION = 200
 """How many citations, and how many characters of the question, are stored."""
-MAX_BYTES = 1_000_000
-"""A larger file is not one of ours."""
 MAX_TERMINALS = 20
 """Of how many terminals the last answer is stored: of those that were used last."""
 LOCK_SECONDS = 10
@@ -42,8 +40,6 @@ MAX_KEPT_CHARACTERS = 4_000
 """Of a question, and of an answer, in the list of questions."""
 TRIMMED_SHARE = 10
 """The list is cut when it is longer than it may be by one part of so many: seldom."""
-MAX_LIST_BYTES = 100_000_000
-"""A larger list of questions is not one of ours."""
 
 
 class Citation(BaseModel):
@@ -215,8 +211,6 @@ def recall_questions(home: Path) -> list[KeptQuestion]:
     """Return the questions that were kept, the first one first, without lines that are damaged."""
     file = Home(home).questions
     try:
-        if file.stat().st_size > MAX_LIST_BYTES:
-            return []
         # An answer may have signs that `splitlines` takes for the end of a line.
         lines = file.read_text("utf-8", "replace").split("\n")
     except OSError:
@@ -253,12 +247,10 @@ def recall_answer(home: Path) -> LastAnswer:
     try:
         if not file.exists():
             file = next(iter(_newest_first(folder)), file)
-        if file.stat().st_size > MAX_BYTES:
-            raise ValueError
         return LastAnswer.model_validate_json(file.read_bytes())
     except FileNotFoundError:
         raise NotFound("There is no last answer yet: ask with `fabula query`.") from None
-    except (ValidationError, ValueError, OSError) as error:
+    except (ValidationError, OSError) as error:
         raise NotFound(
             f"The citations of the last answer can't be read from {file}: ask again."
         ) from error

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from fabula.cli.shared.server_progress import show_server_progress
-from fabula.config.connect import private_server
-from fabula.server import Address
 
 if TYPE_CHECKING:
     from fabula.config.settings import Settings
@@ -56,9 +54,3 @@ def choose_collection(app: App) -> Collection:
             err=True,
         )
     return collection
-
-
-def start_server(settings: Settings) -> Address:
-    """Return the address of the private server, started if necessary."""
-    with show_server_progress() as report:
-        return private_server(settings).start(report)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import click
+
 from fabula.server import IDLE, ProgressReport, ServerProgress
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.progress import Progress
 
 LINE_SECONDS = 5.0
 """How often a plain line tells how far a download is."""
@@ -18,7 +21,7 @@ LINE_SECONDS = 5.0
 
 @contextmanager
 def show_server_progress() -> Iterator[ProgressReport]:
-    """Yield a report that shows bars on a terminal, and plain lines elsewhere."""
+    """Yield a report that shows a bar on a terminal, and plain lines elsewhere."""
     view = ServerProgressView()
     try:
         yield view.show
@@ -30,92 +33,59 @@ class ServerProgressView:
     """Shows progress on standard error. It imports rich only when there is something to show."""
 
     def __init__(self) -> None:
-        self._view: ProgressBars | ProgressLines | None = None
+        self._live: Progress | None = None
+        self._step = ("", False)
+        """What is shown, and whether it has a size."""
+        self._printed_at = 0.0
 
     def show(self, progress: ServerProgress) -> None:
         """Show the progress; `IDLE` ends what is shown."""
         if progress == IDLE:
             self.close()
             return
-        if self._view is None:
-            from rich.console import Console
-
-            console = Console(stderr=True)
-            self._view = ProgressBars(console) if console.is_terminal else ProgressLines(console)
-        self._view.show(progress)
-
-    def close(self) -> None:
-        """Remove the bars from the terminal."""
-        if self._view is not None:
-            self._view.close()
-            self._view = None
-
-
-class ProgressBars:
-    """One live line: a bar with sizes during a download, otherwise a spinner."""
-
-    def __init__(self, console: Console) -> None:
-        from rich import progress as parts
-
-        columns = (
-            parts.SpinnerColumn(),
-            parts.TextColumn("{task.description}"),
-            parts.BarColumn(),
-            parts.DownloadColumn(),
-            parts.TransferSpeedColumn(),
-            parts.TimeRemainingColumn(),
-        )
-        self._with_size = parts.Progress(*columns, console=console, transient=True)
-        self._without_size = parts.Progress(
-            parts.SpinnerColumn(),
-            parts.TextColumn("{task.description}"),
-            parts.TimeElapsedColumn(),
-            console=console,
-            transient=True,
-        )
-        self._live: parts.Progress | None = None
-        self._doing = ""
-
-    def show(self, progress: ServerProgress) -> None:
-        """Show the progress."""
-        bar = self._with_size if progress.total else self._without_size
-        if bar is not self._live:
-            self.close()
-            bar.start()
-            self._live = bar
-        if progress.doing != self._doing:
-            for task in bar.task_ids:
-                bar.remove_task(task)
-            bar.add_task(progress.doing, total=progress.total or None)
-            self._doing = progress.doing
-        bar.update(bar.task_ids[-1], completed=progress.done)
+        step = (progress.doing, progress.total > 0)
+        begins, self._step = step != self._step, step
+        if sys.stderr.isatty():
+            self._show_bar(progress, begins=begins)
+        else:
+            self._print_line(progress, begins=begins)
 
     def close(self) -> None:
-        """Clear the line."""
+        """Remove the bar from the terminal."""
         if self._live is not None:
             self._live.stop()
-            self._live = None
+        self._live, self._step = None, ("", False)
 
+    def _show_bar(self, progress: ServerProgress, *, begins: bool) -> None:
+        """Show one live line: a bar with sizes during a download, otherwise a spinner."""
+        from rich import progress as parts
+        from rich.console import Console
 
-class ProgressLines:
-    """A line when a step begins, and one every few seconds during a download."""
+        if self._live is None or begins:
+            if self._live is not None:
+                self._live.stop()
+            sizes = (
+                parts.BarColumn(),
+                parts.DownloadColumn(),
+                parts.TransferSpeedColumn(),
+                parts.TimeRemainingColumn(),
+            )
+            self._live = parts.Progress(
+                parts.SpinnerColumn(),
+                parts.TextColumn("{task.description}"),
+                *(sizes if progress.total else (parts.TimeElapsedColumn(),)),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._live.add_task(progress.doing, total=progress.total or None)
+            self._live.start()
+        self._live.update(self._live.task_ids[0], completed=progress.done)
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._doing = ""
-        self._shown_at = 0.0
-
-    def show(self, progress: ServerProgress) -> None:
-        """Print a line if it is time for one."""
-        begins = progress.doing != self._doing
-        ends = progress.total > 0 and progress.done == progress.total
+    def _print_line(self, progress: ServerProgress, *, begins: bool) -> None:
+        """Print a line when a step begins, and one every few seconds during a download."""
         now = time.monotonic()
-        is_due = ends or now - self._shown_at >= LINE_SECONDS
-        if not begins and not (progress.total and is_due):
-            return
-        sizes = f": {progress.done / 1e6:.0f} of {progress.total / 1e6:.0f} MB"
-        self._console.print(f"{progress.doing}{sizes if progress.total else ''}", highlight=False)
-        self._doing, self._shown_at = progress.doing, now
-
-    def close(self) -> None:
-        """Do nothing: lines leave nothing open."""
+        is_late = now - self._printed_at >= LINE_SECONDS or progress.done == progress.total
+        if begins or (progress.total and is_late):
+            sizes = f": {progress.done / 1e6:.0f} of {progress.total / 1e6:.0f} MB"
+            click.echo(f"{progress.doing}{sizes if progress.total else ''}", err=True)
+            self._printed_at = now

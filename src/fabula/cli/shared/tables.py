@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.measure import Measurement
@@ -34,6 +34,14 @@ def console() -> Console:
     """Return a console; outside a terminal it breaks no lines, and brackets are plain text."""
     width = None if sys.stdout.isatty() else UNLIMITED_WIDTH
     return CleanConsole(file=sys.stdout, highlight=False, markup=False, soft_wrap=True, width=width)
+
+
+def begin_table(*columns: str, right: Collection[str] = ()) -> Table:
+    """Return a table with these columns; the cells of those in `right` end at the same place."""
+    table = Table(show_edge=False)
+    for name in columns:
+        table.add_column(name, justify="right" if name in right else "left")
+    return table
 
 
 def print_table(table: Table) -> None:

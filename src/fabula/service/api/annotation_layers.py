@@ -12,9 +12,8 @@ from fabula.jobs.idempotency import Idempotency
 from fabula.jobs.job import Job
 from fabula.jobs.start import ImportOptions, begin_import
 from fabula.service.api.jobs import respond_accepted
-from fabula.service.core.views import document_of
-from fabula.service.http.dependencies import FilledCollection, State, Writer
-from fabula.service.http.multipart import Body
+from fabula.service.http.dependencies import FilledCollection, State, Writer, document_of
+from fabula.service.http.multipart import read_file
 from fabula.service.http.parameters import Key
 from fabula.service.http.route_rules import declare
 
@@ -65,7 +64,7 @@ async def import_annotations(
     choice = ImportOptions(layer, format, build)
     choice.refuse()
     entry = await to_thread.run_sync(document_of, collection, document)
-    upload = await Body(request).file(state.uploads, layer)
+    upload = await read_file(request, state.uploads, layer)
     idempotency = Idempotency.of(key, caller, request.url.path, repr((upload.sha256, choice)))
 
     def begin() -> Response:

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from fabula.service.core.views import document_of
-from fabula.service.http import files
+from fabula.library.drawing import refuse_undrawable
 from fabula.service.http.admission import refuse_cross_site_question
-from fabula.service.http.dependencies import ReadDocument, Reader, State
-from fabula.service.http.files import MEDIA, Drawn, Kind
+from fabula.service.http.dependencies import ReadDocument, Reader, State, document_of
+from fabula.service.http.files import MEDIA, SANDBOX_POLICY, Drawn, Kind, picture
 from fabula.service.http.route_rules import declare
 
 router = APIRouter(tags=["documents"])
-
-
-def _file_responses(*kinds: str) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI description of a route that answers with a file."""
-    binary = {"schema": {"type": "string", "format": "binary"}}
-    return {200: {"content": dict.fromkeys((MEDIA[kind] for kind in kinds), binary)}}
+BINARY = {"schema": {"type": "string", "format": "binary"}}
 
 
 @router.get(
     "/collections/{collection}/documents/{document}/plot.{kind}",
     summary="A picture of a document",
     response_class=Response,
-    responses=_file_responses("html", "svg", "png"),
+    responses={200: {"content": dict.fromkeys(MEDIA.values(), BINARY)}},
 )
 @declare(is_public=True)
 def plot_document(
@@ -50,4 +44,7 @@ def plot_document(
     """Return a picture as an interactive page, an SVG or a PNG."""
     refuse_cross_site_question(request, question)
     entry = document_of(collection, document)
-    return files.draw(state, collection, caller, entry, kind, drawn, question.strip())
+    refuse_undrawable(f"picture.{kind}")
+    content = picture(state, collection, caller, entry, kind, drawn, question.strip())
+    headers = {"Content-Security-Policy": SANDBOX_POLICY, "Cache-Control": "private, no-cache"}
+    return Response(content, media_type=MEDIA[kind], headers=headers)

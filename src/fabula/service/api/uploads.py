@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from anyio import to_thread
@@ -20,7 +19,7 @@ from fabula.operations.shown_answer import format_json
 from fabula.service.api.jobs import respond_accepted
 from fabula.service.core.errors import Problem
 from fabula.service.http.dependencies import Caller, State, VisibleCollection, Writer
-from fabula.service.http.multipart import MEDIA_TYPE, Body
+from fabula.service.http.multipart import MEDIA_TYPE, read_form
 from fabula.service.http.parameters import Key
 from fabula.service.http.route_rules import declare
 from fabula.service.state import ServiceState
@@ -100,30 +99,27 @@ BODY: dict[str, Any] = {
 that reads the body while it arrives."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Received:
-    """Documents that have arrived with a request, and who sent them where."""
-
-    request: Request
-    state: ServiceState
-    collection: Collection
-    caller: Caller
-    items: list[Item]
-    uploads: list[Upload]
-
-    def begin(self, choice: IngestOptions, dry_run: bool, key: str | None) -> Response:
-        """Begin the job that ingests them, or answer what it would cost."""
-        state, collection, caller = self.state, self.collection, self.caller
-        items, uploads, path = self.items, self.uploads, self.request.url.path
-        idempotency = Idempotency.of(key, caller, path, repr((items, choice)))
-        if dry_run:
-            state.uploads.lend(caller, uploads)
-            with state.large_task_limit.hold(caller.id, "an estimate"):
-                expected = estimate(state.uploads, collection, items, choice, files=uploads)
-            return Response(format_json(expected), media_type="application/json")
-        return respond_accepted(
-            begin_ingest(state.jobs, caller, collection, items, choice, idempotency)
-        )
+def _begin(
+    request: Request,
+    state: ServiceState,
+    collection: Collection,
+    caller: Caller,
+    items: list[Item],
+    uploads: list[Upload],
+    choice: IngestOptions,
+    dry_run: bool,
+    key: str | None,
+) -> Response:
+    """Begin the job that ingests documents, or answer what it would cost."""
+    idempotency = Idempotency.of(key, caller, request.url.path, repr((items, choice)))
+    if dry_run:
+        state.uploads.lend(caller, uploads)
+        with state.large_task_limit.hold(caller.id, "an estimate"):
+            expected = estimate(state.uploads, collection, items, choice, files=uploads)
+        return Response(format_json(expected), media_type="application/json")
+    return respond_accepted(
+        begin_ingest(state.jobs, caller, collection, items, choice, idempotency)
+    )
 
 
 @router.post(
@@ -156,8 +152,8 @@ async def add_documents(
     """
     items, uploads, body_graphs = await _receive(request, state, caller)
     choice = IngestOptions(_choose_graphs(graphs, body_graphs), rebuild, batch, meta)
-    received = _Received(request, state, collection, caller, items, uploads)
-    return await to_thread.run_sync(received.begin, choice, dry_run, key)
+    received = (request, state, collection, caller, items, uploads)
+    return await to_thread.run_sync(_begin, *received, choice, dry_run, key)
 
 
 @router.post(
@@ -189,18 +185,17 @@ async def append_to_document(
         raise Problem("A document is continued with the graphs that it has: name none.")
     entry = await to_thread.run_sync(collection.document, document)
     choice = IngestOptions((), batch=batch, onto=entry.id)
-    received = _Received(request, state, collection, caller, items, uploads)
-    return await to_thread.run_sync(received.begin, choice, dry_run, key)
+    received = (request, state, collection, caller, items, uploads)
+    return await to_thread.run_sync(_begin, *received, choice, dry_run, key)
 
 
 async def _receive(
     request: Request, state: ServiceState, caller: Caller
 ) -> tuple[list[Item], list[Upload], list[str] | None]:
     """Read a body as it arrives: the documents, their files, and the graphs it names, if any."""
-    body = Body(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == MEDIA_TYPE:
-        form = await body.form(state.uploads)
+        form = await read_form(request, state.uploads)
         if unknown := sorted(form.fields.keys() - {"graphs"}):
             raise Problem(
                 f"The form has an unknown field {unknown[0]!r}. The only field that is not a file "
@@ -214,7 +209,7 @@ async def _receive(
         problem.status, problem.name = 415, "unsupported-media-type"
         raise problem
     try:
-        new = NewDocuments.model_validate_json(await body.read())
+        new = NewDocuments.model_validate_json(await request.body())
     except ValidationError as error:
         errors = [{**each, "loc": ("body", *each["loc"])} for each in error.errors()]
         raise RequestValidationError(errors) from error

@@ -103,38 +103,40 @@ class ClientLeft(Problem):
     status, name = 499, "client-left"
 
 
-class TooManyRequests(Problem):
-    """The caller has sent more requests at once, or within a minute, than it may.
-
-    Args:
-        detail: The message.
-        retry_after_seconds: When the caller may send the next one.
-    """
-
-    status, name = 429, "too-many"
-
-    def __init__(self, detail: str, retry_after_seconds: float) -> None:
-        super().__init__(detail, headers=_retry_after(retry_after_seconds))
-
-
 class UnexpectedError(Problem):
     """An error in the service itself, whose traceback is in the log."""
 
-    status, name = 500, "unexpected"
+    status, name = 500, "unexpected-error"
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(
+            f"Unexpected error. The log of the service has the details under request {request_id}.",
+            request_id=request_id,
+        )
 
 
-class Unavailable(Problem):
-    """The service can't answer now, for example because Neo4j is down.
+class NotNow(Problem):
+    """A request that the client may send again later.
 
     Args:
         detail: The message.
-        retry_after_seconds: When the client may try again.
+        retry_after_seconds: When it may.
     """
 
-    status, name = 503, "unavailable"
-
     def __init__(self, detail: str, retry_after_seconds: float) -> None:
-        super().__init__(detail, headers=_retry_after(retry_after_seconds))
+        super().__init__(detail, headers={"Retry-After": str(max(1, round(retry_after_seconds)))})
+
+
+class TooManyRequests(NotNow):
+    """The caller has sent more requests at once, or within a minute, than it may."""
+
+    status, name = 429, "too-many"
+
+
+class Unavailable(NotNow):
+    """The service can't answer now, for example because Neo4j is down."""
+
+    status, name = 503, "unavailable"
 
 
 def status_of(error: FabulaError) -> int:
@@ -179,10 +181,6 @@ def dash_words(name: str) -> str:
     """Return a name in lower case with dashes: NotFound as not-found."""
     words = "".join(f" {letter}" if letter.isupper() else letter for letter in name).split()
     return "-".join(words).lower()
-
-
-def _retry_after(seconds: float) -> dict[str, str]:
-    return {"Retry-After": str(max(1, round(seconds)))}
 
 
 def describe_failure(error: FabulaError) -> str:

@@ -40,7 +40,10 @@ class Maintenance:
     def current(self) -> Outage | None:
         """Return the pause that goes on now, with the seconds left of what was expected."""
         with self._changed:
-            return self._current()
+            if not self._reason:
+                return None
+            seconds = max(MIN_RETRY_SECONDS, round(self._until - time.monotonic()))
+            return Outage(f"{self._reason} The service is back in about {seconds} s.", seconds)
 
     @contextmanager
     def begin(self, reason: str, expected_seconds: float) -> Iterator[None]:
@@ -66,7 +69,7 @@ class Maintenance:
             Unavailable: Neo4j is stopped on purpose.
         """
         with self._changed:
-            if outage := self._current():
+            if outage := self.current():
                 raise Unavailable(outage.reason, outage.retry_after)
             self._requests += 1
         try:
@@ -75,9 +78,3 @@ class Maintenance:
             with self._changed:
                 self._requests -= 1
                 self._changed.notify_all()
-
-    def _current(self) -> Outage | None:
-        if not self._reason:
-            return None
-        seconds = max(MIN_RETRY_SECONDS, round(self._until - time.monotonic()))
-        return Outage(f"{self._reason} The service is back in about {seconds} s.", seconds)

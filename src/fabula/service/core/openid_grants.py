@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from fabula.config.serving import GroupGrant, Serving, read_group_grant
+from fabula.config.serving import Serving, read_group_grant
 from fabula.jobs.callers import ROLES, Caller, Role
 
 MAX_NAME_CHARACTERS = 100
@@ -75,14 +75,7 @@ def _read_groups(serving: Serving, groups: Any) -> tuple[Role, frozenset[str] | 
     if not mine:
         raise NoGrant("You are in no group that may use this service: ask its administrator.")
     role = max((cast(Role, grant.role) for grant in mine), key=ROLES.index)
-    return role, _union([grant for grant in mine if grant.role == role])
-
-
-def _union(grants: Sequence[GroupGrant]) -> frozenset[str] | None:
-    """Return all collections of some grants; None if one of them is for all."""
-    collections: set[str] = set()
-    for grant in grants:
-        if grant.collections is None:
-            return None
-        collections.update(grant.collections)
-    return frozenset(collections)
+    granted = [grant.collections for grant in mine if grant.role == role]
+    if None in granted:
+        return role, None
+    return role, frozenset(name for names in granted for name in names or ())

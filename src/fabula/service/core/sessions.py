@@ -27,7 +27,6 @@ class Sessions:
 
     def __init__(self, store: Store, keys: Keys, serving: Serving) -> None:
         self._store, self._keys, self._serving = store, keys, serving
-        self.days = serving.session_days
 
     def link(self) -> str:
         """Create the token of a link that signs in the person at the machine, once."""
@@ -88,6 +87,6 @@ class Sessions:
             hash=digest(cookie),
             key=key,
             claims=claims,
-            hours=hours or 24 * self.days,
+            hours=hours or 24 * self._serving.session_days,
         )
         return cookie

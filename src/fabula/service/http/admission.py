@@ -131,7 +131,7 @@ class Admission:
         receive = _limit_body(receive, max_bytes, too_large)
         if caller is None:
             # Read before the request counts: slow bodies must not use up their address's limit.
-            receive = _pass_on(await _read_whole(receive), receive)
+            receive = _pass_on(await Request(scope, receive).body(), receive)
         with limit.hold(name):
             # An upload is not held here, and its JSON is flat: pydantic's parser, which alone reads
             # it, has a limit of nesting of its own.
@@ -247,7 +247,7 @@ class Admission:
 
     async def _read_small(self, request: Request, receive: Receive) -> Receive:
         """Read the whole body, which is small, and return what passes it on in one piece."""
-        body = await _read_whole(receive)
+        body = await Request(request.scope, receive).body()
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if body and media_type not in FORMS:
             threads = self._state.admission_threads
@@ -275,17 +275,6 @@ def _refuse_two_lengths(request: Request) -> None:
             "A request may have a Content-Length or a Transfer-Encoding, but not both.",
             headers={"Connection": "close"},
         )
-
-
-async def _read_whole(receive: Receive) -> bytes:
-    """Return the whole body."""
-    pieces = []
-    is_whole = False
-    while not is_whole:
-        message = await receive()
-        pieces.append(message.get("body", b""))
-        is_whole = not message.get("more_body")
-    return b"".join(pieces)
 
 
 def _pass_on(body: bytes, receive: Receive) -> Receive:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from fastapi import Request, Response
 
 from fabula.service.core.sessions import COOKIE
@@ -21,18 +19,11 @@ def set_session_cookie(
         state.sessions.end(previous)
     # A proxy that is trusted says that the browser came by https, also without `serve.url`.
     url = state.serving.url or str(request.base_url)
-    options = dict(cookie_options(state.sessions.days, url))
-    if hours:
-        options["max_age"] = hours * 3600
-    response.set_cookie(value=cookie, **options)  # type: ignore[arg-type]
-
-
-def cookie_options(days: int, url: str | None) -> Mapping[str, object]:
-    """Return the options with which a session's cookie is set."""
-    return {
-        "key": COOKIE,
-        "max_age": days * 86_400,
-        "httponly": True,
-        "samesite": "lax",
-        "secure": (url or "").startswith("https:"),
-    }
+    response.set_cookie(
+        COOKIE,
+        cookie,
+        max_age=3600 * (hours or 24 * state.serving.session_days),
+        httponly=True,
+        samesite="lax",
+        secure=url.startswith("https:"),
+    )

@@ -1,35 +1,27 @@
-"""What routes depend on: the state of the service, the caller, and the collection of the path."""
+"""What routes depend on: the service, the caller, and the collection and document of the path."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
 from fastapi import Depends, FastAPI, Request
 from starlette.middleware.cors import CORSMiddleware
 
-from fabula.errors import Forbidden, SettingsError
-from fabula.jobs.callers import PERSON, ROLES, Caller, Role
+from fabula.errors import Forbidden, NotFound, SettingsError
+from fabula.graph.entries import Entry
+from fabula.jobs.callers import Caller as Caller
+from fabula.jobs.callers import Role
 from fabula.library.collection import Collection
-from fabula.service.core.views import document_of
 from fabula.service.http.addresses import BelowPath
 from fabula.service.http.admission import Admission
 from fabula.service.http.parameters import ReadUntil
 from fabula.service.http.route_rules import RouteTable
+from fabula.text.names import quote_name
 
 if TYPE_CHECKING:
     from fabula.service.state import ServiceState
-
-__all__ = [
-    "PERSON",
-    "ROLES",
-    "Admin",
-    "AdminOfAll",
-    "Caller",
-    "Reader",
-    "VisibleCollection",
-    "Writer",
-]
 
 
 def add_middleware(service: FastAPI, state: ServiceState) -> None:
@@ -69,13 +61,13 @@ def caller_of(request: Request) -> Caller:
     return caller
 
 
-def _may(role: Role) -> type[Caller]:
+def _may(role: Role) -> Callable[[Request], Caller]:
     def check(request: Request) -> Caller:
         caller = caller_of(request)
         caller.require(role)
         return caller
 
-    return Annotated[Caller, Depends(check)]  # type: ignore[return-value]
+    return check
 
 
 def _may_all(request: Request) -> Caller:
@@ -86,14 +78,10 @@ def _may_all(request: Request) -> Caller:
     return caller
 
 
-if TYPE_CHECKING:
-    Reader = Caller
-    Writer = Caller
-    Admin = Caller
-    AdminOfAll = Caller
-else:
-    Reader, Writer, Admin = map(_may, ROLES)
-    AdminOfAll = Annotated[Caller, Depends(_may_all)]
+Reader = Annotated[Caller, Depends(_may("read"))]
+Writer = Annotated[Caller, Depends(_may("write"))]
+Admin = Annotated[Caller, Depends(_may("admin"))]
+AdminOfAll = Annotated[Caller, Depends(_may_all)]
 """The caller, for routes that need such a role: `def route(caller: Reader)`.
 
 `AdminOfAll` is for what concerns all collections: keys, the audit, metrics and Cypher.
@@ -117,6 +105,16 @@ def _filled_collection(collection: str, request: Request) -> Collection:
 
 FilledCollection = Annotated[Collection, Depends(_filled_collection)]
 """The same, but NotFound also if it has no documents, with the same message."""
+
+
+def document_of(collection: Collection, id: str) -> Entry:
+    """Return the document of an id. Raises NotFound, also for a title or the start of an id."""
+    for entry in collection.open_store().find_named(collection.name, id, 2, whole=True):
+        if entry.id == id:
+            return entry
+    raise NotFound(
+        f"There is no document {quote_name(id)} in collection {quote_name(collection.name)}."
+    )
 
 
 def _read_document(

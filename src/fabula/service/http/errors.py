@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from fabula.errors import FabulaError, ModelError, did_you_mean
 from fabula.service.core.errors import (
     Problem,
+    UnexpectedError,
     dash_words,
     describe_problem,
     problem_name,
@@ -111,12 +112,7 @@ def add_handlers(service: FastAPI) -> None:
     @service.exception_handler(Exception)
     def handle_unexpected(request: Request, error: Exception) -> Response:
         LOG.error("%s %s", request.method, request.url.path, exc_info=error)
-        request_id = getattr(request.state, "request_id", "")
-        problem = Problem(
-            f"Unexpected error. The log of the service has the details under request {request_id}."
-        )
-        problem.status, problem.name = 500, "unexpected-error"
-        return respond(problem, request)
+        return respond(UnexpectedError(getattr(request.state, "request_id", "")), request)
 
 
 def _describe_fault(fault: Mapping[str, Any], request: Request) -> str:

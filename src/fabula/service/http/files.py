@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -16,7 +15,7 @@ from starlette.background import BackgroundTask
 from fabula.errors import NotFound
 from fabula.graph.entries import Entry
 from fabula.library.collection import Collection
-from fabula.library.drawing import draw_document, find_picture, refuse_undrawable
+from fabula.library.drawing import draw_document, find_picture
 from fabula.models.counted import Meter
 from fabula.operations.kit import FileResult
 
@@ -54,7 +53,9 @@ def send_file(state: ServiceState, caller: Caller, file: FileResult) -> Response
     Raises:
         TooManyRequests: The caller has too many large tasks under way.
     """
-    with state.large_task_limit.hold(caller.id, "an export"), _folder() as folder:
+    with state.large_task_limit.hold(caller.id, "an export"), ExitStack() as made:
+        folder = Path(tempfile.mkdtemp(prefix="fabula-"))
+        made.callback(shutil.rmtree, folder, ignore_errors=True)
         name, media, written = file.name, file.media_type, folder / "written"
         written.mkdir()
         file.write(written / name)
@@ -68,28 +69,8 @@ def send_file(state: ServiceState, caller: Caller, file: FileResult) -> Response
             media_type=media,
             filename=name,
             headers={"Cache-Control": "no-store"},
-            background=BackgroundTask(shutil.rmtree, folder, ignore_errors=True),
+            background=BackgroundTask(made.pop_all().close),
         )
-
-
-def draw(
-    state: ServiceState,
-    collection: Collection,
-    caller: Caller,
-    entry: Entry,
-    kind: Kind,
-    drawn: Drawn = "trees",
-    question: str = "",
-) -> Response:
-    """Draw a document, with the passages that are found for a question highlighted."""
-    refuse_undrawable(f"picture.{kind}")
-    headers = {
-        "Content-Security-Policy": SANDBOX_POLICY,
-        "Cache-Control": "private, no-cache",
-        "X-Content-Type-Options": "nosniff",
-    }
-    content = picture(state, collection, caller, entry, kind, drawn, question)
-    return Response(content, media_type=MEDIA[kind], headers=headers)
 
 
 def picture(
@@ -101,27 +82,12 @@ def picture(
     drawn: Drawn,
     question: str,
 ) -> bytes:
-    """Return the content of a drawing. A question counts, and costs, as any other question."""
+    """Draw a document, with the passages that are found for a question highlighted.
+
+    A question counts, and costs, as any other question.
+    """
     meter = Meter(state.ledger.account(caller, collection.name, "plot"))
     with state.question_limit.hold(caller.id) if question else nullcontext():
         if question:
             state.ledger.refuse_spent(caller)
-        return draw_document(
-            collection,
-            entry,
-            f".{kind}",
-            question,
-            drawn,
-            meter,
-        ).content
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    """Create a temporary folder, which is deleted here only if the block raises an error."""
-    folder = Path(tempfile.mkdtemp(prefix="fabula-"))
-    try:
-        yield folder
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
+        return draw_document(collection, entry, f".{kind}", question, drawn, meter).content

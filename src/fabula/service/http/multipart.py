@@ -1,4 +1,7 @@
-"""Read bodies as they arrive: files, also those of multipart forms, are never held whole."""
+"""Read bodies as they arrive: files, also those of multipart forms, are never held whole.
+
+`http.admission` limits and counts their bytes.
+"""
 
 from __future__ import annotations
 
@@ -36,47 +39,35 @@ class Form:
     fields: dict[str, str] = field(default_factory=dict)
 
 
-class Body:
-    """The body of a request as it arrives. `http.admission` limits and counts its bytes."""
+async def read_file(request: Request, uploads: Uploads, name: str) -> Upload:
+    """Store the whole body of a request as a file of a name."""
+    with await to_thread.run_sync(uploads.begin, name) as file:
+        async for piece in request.stream():
+            await to_thread.run_sync(file.write, piece)
+        file.finish()
+        [upload] = await to_thread.run_sync(uploads.keep, [file])
+    return upload
 
-    def __init__(self, request: Request) -> None:
-        self._request = request
 
-    async def read(self) -> bytes:
-        """Return the whole body."""
-        pieces = bytearray()
-        async for piece in self._request.stream():
-            pieces += piece
-        return bytes(pieces)
-
-    async def file(self, uploads: Uploads, name: str) -> Upload:
-        """Store the whole body as a file of a name."""
-        with await to_thread.run_sync(uploads.begin, name) as file:
-            async for piece in self._request.stream():
-                await to_thread.run_sync(file.write, piece)
-            file.finish()
-            [upload] = await to_thread.run_sync(uploads.keep, [file])
-        return upload
-
-    async def form(self, uploads: Uploads) -> Form:
-        """Parse the body as a form, and store its files once all of them have arrived."""
-        kind, options = parse_options_header(self._request.headers.get("content-type", ""))
-        boundary = options.get(b"boundary", b"")
-        if kind != MEDIA_TYPE.encode() or not boundary:
-            raise Problem(f"The body is not {MEDIA_TYPE} with a boundary.")
-        with _Parts(uploads) as parts:
-            try:
-                parser = MultipartParser(boundary, parts.callbacks())
-                async for piece in self._request.stream():
-                    # Hashing and writing would hold up the event loop.
-                    await to_thread.run_sync(partial(parser.write, piece))
-                parser.finalize()
-            except FormParserError as error:
-                raise Problem(f"The form can't be read: {error}.") from error
-            if not parts.is_complete:
-                raise Problem("The form is incomplete: send it again.")
-            await to_thread.run_sync(parts.keep)
-        return parts.form
+async def read_form(request: Request, uploads: Uploads) -> Form:
+    """Parse the body of a request as a form, and store its files once all of them have arrived."""
+    kind, options = parse_options_header(request.headers.get("content-type", ""))
+    boundary = options.get(b"boundary", b"")
+    if kind != MEDIA_TYPE.encode() or not boundary:
+        raise Problem(f"The body is not {MEDIA_TYPE} with a boundary.")
+    with _Parts(uploads) as parts:
+        try:
+            parser = MultipartParser(boundary, parts.callbacks())
+            async for piece in request.stream():
+                # Hashing and writing would hold up the event loop.
+                await to_thread.run_sync(partial(parser.write, piece))
+            parser.finalize()
+        except FormParserError as error:
+            raise Problem(f"The form can't be read: {error}.") from error
+        if not parts.is_complete:
+            raise Problem("The form is incomplete: send it again.")
+        await to_thread.run_sync(parts.keep)
+    return parts.form
 
 
 class _Parts:

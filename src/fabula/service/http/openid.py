@@ -111,15 +111,7 @@ class OpenID:
         Raises:
             Unavailable: It can't be fetched, or is being fetched just now.
         """
-        with self._lock:
-            now = time.monotonic()
-            is_old = now - self._fetched_at > FRESH_SECONDS
-            must_fetch = (
-                is_old and not self._is_fetching and now - self._tried_at > COOLDOWN_SECONDS
-            )
-            self._is_fetching |= must_fetch
-        if must_fetch:
-            self._refresh()
+        self._refresh_if_due()
         with self._lock:
             if self._configuration and time.monotonic() - self._fetched_at <= STALE_SECONDS:
                 return self._configuration
@@ -128,16 +120,7 @@ class OpenID:
     def _key(self, token: str) -> jwt.PyJWK:
         """Return the issuer's key that a token names."""
         name = str(jwt.get_unverified_header(token).get("kid"))
-        with self._lock:
-            now = time.monotonic()
-            is_needed = name not in self._keys or now - self._fetched_at > FRESH_SECONDS
-            # One caller at a time fetches the keys and waits; others use the keys that are known.
-            must_fetch = (
-                is_needed and not self._is_fetching and now - self._tried_at > COOLDOWN_SECONDS
-            )
-            self._is_fetching |= must_fetch
-        if must_fetch:
-            self._refresh()
+        self._refresh_if_due(name)
         with self._lock:
             if time.monotonic() - self._fetched_at > STALE_SECONDS:
                 self._keys = {}
@@ -146,6 +129,19 @@ class OpenID:
             if self._is_fetching:
                 raise Unavailable("The keys of that token's issuer are being fetched just now.", 1)
             raise jwt.InvalidKeyError("The issuer has no such key.")
+
+    def _refresh_if_due(self, name: str | None = None) -> None:
+        """Fetch the keys where they are old or lack one, unless that was tried just now."""
+        with self._lock:
+            now = time.monotonic()
+            is_needed = name not in (None, *self._keys) or now - self._fetched_at > FRESH_SECONDS
+            # One caller at a time fetches the keys and waits; others use the keys that are known.
+            must_fetch = (
+                is_needed and not self._is_fetching and now - self._tried_at > COOLDOWN_SECONDS
+            )
+            self._is_fetching |= must_fetch
+        if must_fetch:
+            self._refresh()
 
     def _refresh(self) -> None:
         """Fetch the issuer's keys without holding the lock; the known keys stay if that fails."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import json
 import logging
 import secrets
 import time
@@ -19,11 +18,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import quote_plus, urlencode
 
+import jwt
+
 from fabula.config.serving import Serving
 from fabula.service.core.errors import Unauthorized, Unavailable
 from fabula.service.http.openid import AWAY, OpenID, ProviderAway, ProviderRefused, call_provider
 
 LOG = logging.getLogger("fabula.service")
+ALGORITHM = "HS256"
+"""By which the cookies are signed: with a key of our own, which no other token is."""
 COOKIE = "fabula_login"
 """The name of the cookie between the two requests."""
 LOGIN_SECONDS = 600
@@ -41,8 +44,8 @@ class LoginAttempt:
     verifier: str
     to: str
     """The path to go to afterwards."""
-    until: int
-    """When it ends, in seconds since the epoch."""
+    exp: int
+    """When it ends, in seconds since the epoch; the claim of a JSON Web Token (RFC 7519)."""
 
 
 class OpenIDLogin:
@@ -76,7 +79,7 @@ class OpenIDLogin:
             nonce=secrets.token_urlsafe(32),
             verifier=secrets.token_urlsafe(48),
             to=to,
-            until=int(time.time()) + LOGIN_SECONDS,
+            exp=int(time.time()) + LOGIN_SECONDS,
         )
         query = {
             "response_type": "code",
@@ -89,7 +92,8 @@ class OpenIDLogin:
             "code_challenge_method": "S256",
         }
         separator = "&" if "?" in endpoint else "?"
-        return f"{endpoint}{separator}{urlencode(query)}", self._sign(attempt)
+        cookie = jwt.encode(asdict(attempt), self._key, ALGORITHM)
+        return f"{endpoint}{separator}{urlencode(query)}", cookie
 
     def finish(
         self, parameters: Mapping[str, str], cookie: str, redirect_uri: str
@@ -191,22 +195,12 @@ class OpenIDLogin:
         names = wanted | {"name", "email"}
         return {name: info[name] for name in names if name in info} | claims
 
-    def _sign(self, attempt: LoginAttempt) -> str:
-        content = base64.urlsafe_b64encode(json.dumps(asdict(attempt)).encode()).decode()
-        return f"{content}.{self._mark(content)}"
-
     def _read(self, cookie: str) -> LoginAttempt | None:
         """Return the attempt of a cookie; None if it is not one of ours, or has ended."""
-        content, _, mark = cookie.rpartition(".")
-        if not content or not hmac.compare_digest(
-            self._mark(content).encode(), mark.encode("utf-8", "surrogatepass")
-        ):
+        try:
+            return LoginAttempt(**jwt.decode(cookie, self._key, [ALGORITHM]))
+        except (jwt.PyJWTError, ValueError):
             return None
-        attempt = LoginAttempt(**json.loads(base64.urlsafe_b64decode(content)))
-        return attempt if attempt.until > time.time() else None
-
-    def _mark(self, content: str) -> str:
-        return hmac.new(self._key, content.encode("utf-8", "surrogatepass"), "sha256").hexdigest()
 
 
 def _challenge(verifier: str) -> str:

@@ -21,9 +21,12 @@ Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 ATTRIBUTE = "fabula_route_rules"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RouteRules:
-    """The rules of a route; a route that declares none, and an unknown path, have these."""
+    """The rules of a route, whose function they decorate: `@declare(is_public=True)`.
+
+    A route that declares none, and an unknown path, have the defaults.
+    """
 
     takes_files: bool = False
     """Whether the body may be as large as an upload. The route reads it itself, as it arrives."""
@@ -35,22 +38,14 @@ class RouteRules:
     """Whether visitors of a public collection may request it. What tells of other people, such as
     corrections, notes, conversations and costs, is not."""
 
-
-def declare(
-    *,
-    takes_files: bool = False,
-    max_body_bytes: int = MAX_BODY_BYTES,
-    is_question: bool = False,
-    is_public: bool = False,
-) -> Callable[[Endpoint], Endpoint]:
-    """Return a decorator that gives the function of a route its rules."""
-    rules = RouteRules(takes_files, max_body_bytes, is_question, is_public)
-
-    def mark(endpoint: Endpoint) -> Endpoint:
-        setattr(endpoint, ATTRIBUTE, rules)
+    def __call__(self, endpoint: Endpoint) -> Endpoint:
+        """Give the function of a route these rules."""
+        setattr(endpoint, ATTRIBUTE, self)
         return endpoint
 
-    return mark
+
+declare = RouteRules
+"""The decorator of a route's function."""
 
 
 class RouteTable:

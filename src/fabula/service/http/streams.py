@@ -48,7 +48,6 @@ MEDIA_TYPE = "text/event-stream"
 LAST_EVENT_SECONDS = 1.0
 """How long before the end of the grace a stream that is still going on is cut off."""
 STOPPED = "The service was stopped before this was complete: ask again in a moment."
-UNEXPECTED = "Unexpected error. The log of the service has the details under request {request_id}."
 LOG = logging.getLogger("fabula.service")
 
 
@@ -197,8 +196,7 @@ class EventStream(StreamingResponse):
                 self._request_id,
                 extra=self._log_fields(),
             )
-            message = UNEXPECTED.format(request_id=self._request_id)
-            queue.put(self._make_error(UnexpectedError(message, request_id=self._request_id)))
+            queue.put(self._make_error(UnexpectedError(self._request_id)))
         finally:
             queue.put(None)
 

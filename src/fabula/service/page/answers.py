@@ -10,10 +10,11 @@ from fabula.ask.answer import CITATION
 from fabula.ask.quotations.checked import CheckedQuotation
 from fabula.export.markdown import describe_quotations, describe_weak, format_answer
 from fabula.graph.hits import Hit
+from fabula.library.reading import merge_spans
 from fabula.models import NO_ANSWER
 from fabula.operations.shown_answer import ShownAnswer, ShownPassage, ShownQuote
 from fabula.service.http.addresses import address
-from fabula.service.page.book import Span, merge, write_spans
+from fabula.service.page.book import Span, write_spans
 
 MAX_HIGHLIGHTS = 50
 """Ranges of a passage that a link to it highlights."""
@@ -59,7 +60,6 @@ class Card:
     runs: tuple[TextRun, ...]
     url: str
     """The address of the passage in its book."""
-    is_cited: bool
 
     @property
     def excerpt(self) -> tuple[TextRun, ...]:
@@ -116,9 +116,7 @@ def lay_out(view: ShownAnswer, collection: str) -> AnswerLayout:
     links = _links(view, collection)
     cited = dict.fromkeys(number for number in view.cited if number in context)
     cards = {
-        number: Card(
-            number, passage, _highlight(passage, quotes.get(number)), links[number], number in cited
-        )
+        number: Card(number, passage, _highlight(passage, quotes.get(number)), links[number])
         for number, passage in context.items()
     }
     usage = view.total_usage
@@ -156,7 +154,6 @@ def lay_out_context(context: Sequence[ShownPassage], collection: str, question: 
             passage,
             (TextRun(passage.text),),
             _link(passage, None, (), collection, question),
-            is_cited=False,
         )
         for passage in context
     ]
@@ -276,7 +273,7 @@ def _highlight(passage: ShownPassage, quote: ShownQuote | None) -> tuple[TextRun
     # A quote has the text as the book prints it; the passage has it as the model read it.
     runs: list[TextRun] = []
     at = 0
-    for start, end in merge(quote.matches):
+    for start, end in merge_spans(quote.matches):
         runs += [TextRun(quote.text[at:start]), TextRun(quote.text[start:end], is_highlighted=True)]
         at = end
     runs.append(TextRun(quote.text[at:]))
@@ -316,7 +313,7 @@ def _link(
 ) -> str:
     place = {
         "chars": write_spans(_spans(passage, quote)[:MAX_HIGHLIGHTS]),
-        "also": write_spans(merge(also[:MAX_ALSO])),
+        "also": write_spans(merge_spans(also[:MAX_ALSO])),
     }
     if passage.kind != "chunk":
         place = {"passage": passage.id}
@@ -327,5 +324,7 @@ def _link(
 def _spans(passage: ShownPassage, quote: ShownQuote | None) -> list[Span]:
     """Return the ranges to highlight: the matches of the quote, or the whole passage."""
     if quote is not None and quote.matches:
-        return merge([(quote.start + start, quote.start + end) for start, end in quote.matches])
-    return merge(passage.spans) or [(passage.start, passage.end)]
+        return merge_spans(
+            [(quote.start + start, quote.start + end) for start, end in quote.matches]
+        )
+    return merge_spans(passage.spans) or [(passage.start, passage.end)]

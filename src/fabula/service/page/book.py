@@ -14,7 +14,7 @@ from fabula.graph.hits import Filters, Hit
 from fabula.graph.installed import parent_statements
 from fabula.graph.reading_place import MAX_PLACE
 from fabula.graph.structure import TextStructure
-from fabula.library.reading import CHARACTERS, SPAN, find_span
+from fabula.library.reading import CHARACTERS, SPAN, find_span, merge_spans
 from fabula.store import Store
 from fabula.text.names import quote_name
 
@@ -215,7 +215,7 @@ def read_page(
         if shown_passage.kind != "chunk":
             id = shown_passage.id
             sources = store.sources(entry.collection, [id]).get(id, [])
-            targets = merge([(source.start, source.end) for source in sources])
+            targets = merge_spans([(source.start, source.end) for source in sources])
     elif at.strip():
         targets = [find_span(store, entry, at.strip()[:MAX_PLACE])]
     length = sections[-1].end if sections else 0
@@ -253,23 +253,12 @@ def read_spans(written: str) -> list[Span]:
     if not CHARACTERS.fullmatch(written.strip()):
         return []
     spans = [(int(start), int(end)) for start, end in SPAN.findall(written)]
-    return merge([(start, end) for start, end in spans if start < end])
+    return merge_spans([(start, end) for start, end in spans if start < end])
 
 
 def write_spans(spans: Sequence[Span]) -> str:
     """Format ranges as an address has them, such as "120-150,300-340"."""
     return ",".join(f"{start}-{end}" for start, end in spans)
-
-
-def merge(spans: Sequence[Span]) -> list[Span]:
-    """Return ranges in text order; those that overlap or touch become one."""
-    merged: list[Span] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
 
 
 def read_sections(store: Store, entry: Entry, structure: TextStructure) -> list[BookSection]:

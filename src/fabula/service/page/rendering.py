@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from fastapi import Request
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from fastapi.staticfiles import StaticFiles
 from fastapi.templating import Jinja2Templates
@@ -19,12 +19,13 @@ from starlette.types import Scope
 
 from fabula.config.settings import Settings
 from fabula.errors import StoreError
+from fabula.graph.entries import Entry
+from fabula.jobs.callers import Role
+from fabula.library.drawing import pictures
 from fabula.operations.choices import title_of
-from fabula.operations.kit import in_words
+from fabula.operations.kit import find_operations, in_words
 from fabula.service.http.addresses import address, below_root
 from fabula.service.http.dependencies import caller_of, state_of
-from fabula.service.page.screen import Screen
-from fabula.service.page.ways import list_ways
 from fabula.text.locator import LocatorKind, name_labels
 from fabula.text.stems import name_language
 
@@ -58,6 +59,26 @@ WORDS_PER_TOKEN = 0.75
 
 DEFAULT_NAME: str = Settings.model_fields["collection"].default
 """The name of a collection that nobody named."""
+
+
+class Screen(NamedTuple):
+    """A link of the navigation.
+
+    Attributes:
+        name: The text of the link.
+        path: Its address; `{collection}` in it stands for the collection that is open.
+        role: What a caller must be allowed to do to see it.
+        needs_books: It is not shown in a collection without documents.
+        for_members: It is not shown to visitors, who have not signed in.
+        router: The routes of a screen that is made from operations.
+    """
+
+    name: str
+    path: str
+    role: Role = "read"
+    needs_books: bool = False
+    router: APIRouter | None = None
+    for_members: bool = False
 
 
 class Static(StaticFiles):
@@ -189,6 +210,30 @@ def digest(text: str) -> str:
 def is_language(name: str) -> bool:
     """Return whether a book's language is a valid language tag for HTML's `lang`."""
     return bool(LANGUAGE.fullmatch(name))
+
+
+def list_ways(collection: str, entry: Entry, q: str = "") -> list[tuple[str, str]]:
+    """Return the names and the addresses of the screens of a book's graphs.
+
+    Trees, people and the story so far have screens of their own. Another graph is shown by the
+    picture that is drawn from it, or else by the operation of its name.
+    """
+    book = ("c", collection, "d", entry.id)
+    found = {
+        "aspects": ("Trees", address(*book, "trees", q=q)),
+        "entities": ("People", address(*book, "entities", q=q)),
+        "episodes": (title_of("episodes"), address(*book, "recap")),
+    }
+    for picture in pictures().values():
+        for graph in picture.graphs[-1:]:
+            found.setdefault(graph, (title_of(graph), address(*book, "pictures", picture.name)))
+    for each in find_operations():
+        if each.has_screen and each.has_collection:
+            screen = address(
+                "c", collection, each.group.lower(), tool=each.name, document=entry.id, run="true"
+            )
+            found.setdefault(each.name, (title_of(each.name), screen))
+    return [way for graph, way in found.items() if graph in entry.graphs]
 
 
 templates.env.globals |= {"asset": asset, "address": address, "ways": list_ways}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from fabula.service.page.screen import Screen
+from fabula.service.page.rendering import Screen
 from fabula.service.page.screens import (
     adding,
     admin,
@@ -13,7 +13,6 @@ from fabula.service.page.screens import (
     documents,
     jobs,
     managing,
-    notes,
     pictures,
     reading,
     signin,
@@ -37,7 +36,6 @@ ROUTERS: tuple[APIRouter, ...] = (
     reading.router,
     pictures.router,
     correcting.router,
-    notes.router,
     managing.router,
     adding.router,
     jobs.router,

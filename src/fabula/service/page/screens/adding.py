@@ -7,7 +7,6 @@ upload: so the estimate has an address, and nothing is uploaded twice.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import resources
 from pathlib import PurePosixPath
@@ -41,7 +40,7 @@ from fabula.operations.choices import lacks_model, title_of
 from fabula.service.core.errors import Problem, status_of
 from fabula.service.http.addresses import address
 from fabula.service.http.dependencies import Caller, State, VisibleCollection, Writer
-from fabula.service.http.multipart import MAX_PARTS, Body
+from fabula.service.http.multipart import MAX_PARTS, read_form
 from fabula.service.http.multipart import Form as UploadForm
 from fabula.service.http.route_rules import declare
 from fabula.service.page.cost import show_cost
@@ -97,27 +96,6 @@ class BatchReader:
             len(document.sections),
         )
         return document
-
-
-@dataclass(frozen=True, slots=True)
-class BookEstimate:
-    """A document of an estimate."""
-
-    source: str
-    status: str
-    title: str
-    author: str
-    language: str
-    chapters: int | None
-    """None if the document was not read for the estimate."""
-    tokens: int
-    calls: int
-    error: str
-    left_out: str
-    """What of its file is not in its text, in words."""
-    warnings: Sequence[str]
-    is_guessed: bool
-    """Whether its format was recognised by its content, as no reader is for its file name."""
 
 
 @router.get("/c/{collection}/add")
@@ -194,9 +172,7 @@ async def upload(
     request: Request, state: State, collection: VisibleCollection, caller: Writer
 ) -> Response:
     """Store files and a text as they arrive, and lead to their estimate."""
-    body = Body(request)
-    form = await body.form(state.uploads)
-
+    form = await read_form(request, state.uploads)
     batch = await to_thread.run_sync(_save_batch, state, caller, form)
     to = address("c", collection.name, "add", batch=batch)
     if request.headers.get("accept", "").startswith("application/json"):
@@ -302,30 +278,31 @@ def _items(state: ServiceState, caller: Caller, batch: str) -> list[Item]:
     return items
 
 
-def _books(total: Estimate, reader: BatchReader) -> list[BookEstimate]:
+def _books(total: Estimate, reader: BatchReader) -> list[dict[str, Any]]:
+    """Return the template's values of each document; only the first ones have all."""
     books = []
     for number, outcome in enumerate(total.items):
-        chapters: int | None = None
-        title, author, language = outcome.title, "", ""
-        if number < MAX_DETAILED and outcome.source in reader.facts:
-            title, author, language, chapters = reader.facts[outcome.source]
+        facts = reader.facts.get(outcome.source) if number < MAX_DETAILED else None
+        title, author, language, chapters = facts or (outcome.title, "", "", None)
         usage = sum(outcome.usage.values(), Usage())
+        suffix = PurePosixPath(outcome.source).suffix.lower()
         books.append(
-            BookEstimate(
-                source=outcome.source.removeprefix(f"{SOURCE_FOLDER}/"),
-                status=outcome.status,
-                title=title,
-                author=author,
-                language=language if is_language(language) else "",
-                chapters=chapters,
-                tokens=usage.prompt_tokens + usage.completion_tokens,
-                calls=usage.calls,
-                error=outcome.error,
-                left_out=describe_left_out(outcome.left_out),
-                warnings=outcome.warnings,
-                is_guessed=outcome.status not in ("failed", "skipped")
-                and PurePosixPath(outcome.source).suffix.lower() not in SUFFIXES,
-            )
+            {
+                "source": outcome.source.removeprefix(f"{SOURCE_FOLDER}/"),
+                "status": outcome.status,
+                "title": title,
+                "author": author,
+                "language": language if is_language(language) else "",
+                "chapters": chapters,
+                "tokens": usage.prompt_tokens + usage.completion_tokens,
+                "calls": usage.calls,
+                "error": outcome.error,
+                "left_out": describe_left_out(outcome.left_out),
+                "warnings": outcome.warnings,
+                # Its format was recognised by its content, as no reader is for its file name.
+                "is_guessed": outcome.status not in ("failed", "skipped")
+                and suffix not in SUFFIXES,
+            }
         )
     return books
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
+from starlette.datastructures import ImmutableMultiDict
 
 from fabula.ask.query import query_options
 from fabula.config.embedding_space import for_questions
@@ -48,12 +49,14 @@ KINDS = ("chunk", "summary", "detail")
 MAX_CONVERSATIONS = 20
 """Previous conversations that are listed."""
 
+PLACE = ("document", "where", "until")
+"""Options that say what is asked."""
+REPEATED = {"aspects": "aspect", "kinds": "kind"}
+"""The names in forms and addresses of options that may have several values."""
 QueryText = Annotated[str, Query(max_length=20_000)]
 QueryName = Annotated[str, Query(max_length=2000)]
 QueryNames = Annotated[list[str], Query(max_length=20)]
 FormText = Annotated[str, Form(max_length=20_000)]
-FormName = Annotated[str, Form(max_length=2000)]
-FormNames = Annotated[list[str], Form(max_length=20)]
 PartEvents = Iterator[tuple[str, Mapping[str, Any]]]
 
 
@@ -74,12 +77,6 @@ async def ask(
     caller: Reader,
     q: QueryText = "",
     draft: QueryText = "",
-    mode: QueryName = "",
-    document: QueryName = "",
-    where: QueryName = "",
-    until: QueryName = "",
-    aspect: QueryNames = [],  # noqa: B006
-    kind: QueryNames = [],  # noqa: B006
     conversation: Annotated[str, Query(max_length=64)] = "",
     plain: bool = False,
 ) -> Response:
@@ -97,20 +94,11 @@ async def ask(
         if conversation
         else None
     )
-    document = _document_id(collection, document)
-    options: dict[str, Any] = {
-        "question": q.strip(),
-        "mode": mode or None,
-        "document": document,
-        "where": where,
-        "until": until,
-        "aspects": [name for name in aspect if name],
-        "kinds": [name for name in kind if name],
-        "conversation": conversation,
-    }
+    chosen = _read_options(request.query_params)
+    place = {name: chosen.get(name, "") for name in PLACE}
+    place["document"] = _document_id(collection, place["document"])
+    options = chosen | place | {"question": q.strip(), "conversation": conversation}
     options = {name: value for name, value in options.items() if value}
-    others = query_options().keys() - {"mode", "document", "where", "until", "aspects", "kinds"}
-    options |= {name: value for name, value in request.query_params.items() if name in others}
     stop = Stop()
 
     def draw() -> Response:
@@ -127,21 +115,21 @@ async def ask(
             "options": options,
             "answer": answer,
             "aspects": [each.name for each in list_aspects(collection).rows if each.there],
-            "chosen_aspects": aspect,
+            "chosen_aspects": chosen.get("aspects", ()),
             "kinds": KINDS,
-            "chosen_kinds": kind,
+            "chosen_kinds": chosen.get("kinds", ()),
             "conversation": history and history.conversation,
             "turns": [_turn(turn, collection.name) for turn in history.turns] if history else [],
             "hidden_fields": _hidden_fields(options, history),
             "conversations": []
             if q or history or caller.is_visitor
             else _previous_conversations(collection, state.asker(caller)),
-            "examples": [] if q or history else _suggest(collection, document, until),
-            **_choices(collection, document),
-            "mode": mode or collection.settings.mode,
-            "document": document,
-            "where": where,
-            "until": until,
+            "examples": []
+            if q or history
+            else _suggest(collection, place["document"], place["until"]),
+            **_choices(collection, place["document"]),
+            "mode": chosen.get("mode", collection.settings.mode),
+            **place,
         }
         return show(request, "ask.html", values)
 
@@ -158,20 +146,13 @@ async def continue_conversation(
     q: FormText,
     conversation: Annotated[str, Form(max_length=64)] = "",
     first: FormText = "",
-    mode: FormName = "",
-    document: FormName = "",
-    where: FormName = "",
-    until: FormName = "",
-    aspect: FormNames = [],  # noqa: B006
-    kind: FormNames = [],  # noqa: B006
 ) -> Response:
     """Ask the next question of a conversation.
 
     Without scripts the first question was asked outside a conversation. It is asked again here as
     `first`, so that the conversation has it.
     """
-    options = {"mode": mode or None, "document": document, "aspects": aspect, "kinds": kind}
-    options |= {"until": until, "where": where}
+    options = _read_options(await request.form())
     questions = [
         Question.parse_values(question=text, **options) for text in (first, q) if text.strip()
     ]
@@ -267,12 +248,10 @@ async def compare(
     chosen = list(dict.fromkeys(names))[:MAX_MODES]
     is_led = is_cross_site(request)
     comparison: dict[str, Any] | None = None
-    document = _document_id(collection, document)
+    place = {"document": _document_id(collection, document), "where": where, "until": until}
     if q.strip() and len(chosen) > 1 and not is_led:
         comparison = {"question": q.strip(), "modes": chosen}
-        comparison |= {"document": document} if document else {}
-        comparison |= {"where": where} if where else {}
-        comparison |= {"until": until} if until else {}
+        comparison |= {name: value for name, value in place.items() if value}
         find_operation("compare").check(comparison)
     stop = Stop()
 
@@ -286,13 +265,11 @@ async def compare(
             "q": q.strip(),
             "chosen": chosen,
             "comparison": comparison,
-            "document": document,
-            "where": where,
-            "until": until,
+            **place,
             "is_led": is_led,
             "marked": address("c", collection.name, "ask"),
             **columns,
-            **_choices(collection, document),
+            **_choices(collection, place["document"]),
         }
         return show(request, "compare.html", values)
 
@@ -365,6 +342,13 @@ def _turn(turn: ConversationTurn, collection: str) -> dict[str, Any]:
     return {"turn": turn, "answer": lay_out(turn.answer, collection) if turn.answer else None}
 
 
+def _read_options(given: ImmutableMultiDict[str, Any]) -> dict[str, Any]:
+    """Return the options of a question that an address or a form has, but for empty ones."""
+    options: dict[str, Any] = {name: given.get(name, "") for name in query_options()}
+    options |= {name: [*filter(None, given.getlist(REPEATED[name]))] for name in REPEATED}
+    return {name: value for name, value in options.items() if value}
+
+
 def _hidden_fields(
     options: Mapping[str, Any], history: WholeConversation | None
 ) -> list[tuple[str, str]]:
@@ -372,8 +356,7 @@ def _hidden_fields(
     values = dict(options)
     if history and history.turns and "question" not in options:
         values = dict(history.turns[-1].asked)
-    fields = {name: name for name in ("mode", "document", "where", "until")}
-    fields |= {"aspects": "aspect", "kinds": "kind"}
+    fields = {name: name for name in ("mode", *PLACE)} | REPEATED
     return [
         (field, value)
         for name, field in fields.items()

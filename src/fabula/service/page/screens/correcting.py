@@ -10,13 +10,12 @@ from fastapi.responses import Response
 
 from fabula.graph.entries import Entry
 from fabula.library.collection import Collection
-from fabula.operations.entities import Entity, EntityCard
+from fabula.operations.entities import EntityCard
 from fabula.operations.entities import entities as list_entities
 from fabula.operations.entities import entity as find_entity
 from fabula.operations.kit import find_operation, operation_entries
-from fabula.service.core.views import document_of
 from fabula.service.http.addresses import address
-from fabula.service.http.dependencies import Caller, ReadDocument, Reader
+from fabula.service.http.dependencies import Caller, ReadDocument, Reader, document_of
 from fabula.service.http.route_rules import declare
 from fabula.service.page.reached import describe_reached
 from fabula.service.page.rendering import show
@@ -47,10 +46,6 @@ def show_entity(
     return show(request, "entity.html", values)
 
 
-def _find_card(collection: Collection, entry: Entry, id: str, most: int = 1) -> EntityCard:
-    return find_entity(collection, id, entry.id, most).rows[0]
-
-
 def _draw_bars(card: EntityCard, length: int) -> list[tuple[float, float, float]]:
     """Return for each section where it begins, how wide it is, and how dense the mentions are."""
     densities = [each.mentions / max(1, each.end - each.start) for each in card.places]
@@ -75,18 +70,10 @@ def _find_said(collection: Collection, entry: Entry, name: str) -> tuple[Sequenc
     return said.rows, address(*path, tool=speech.name, document=entry.id, speaker=name, run="true")
 
 
-def _name_for(collection: Collection, entry: Entry, card: EntityCard) -> str:
-    """Return what names an entity: its key if another one of the document has the same name."""
-    names = [other.name.casefold() for other in _cast(collection, entry)]
-    return card.key if names.count(card.name.casefold()) > 1 else card.name
-
-
-def _cast(collection: Collection, entry: Entry) -> Sequence[Entity]:
-    return list_entities(collection, entry.id, limit=MAX_SUGGESTIONS).rows
-
-
 def _entity_values(collection: Collection, entry: Entry, id: str, caller: Caller) -> dict[str, Any]:
-    card = _find_card(collection, entry, id, MAX_PLACES)
+    card = find_entity(collection, id, entry.id, MAX_PLACES).rows[0]
+    cast = list_entities(collection, entry.id, limit=MAX_SUGGESTIONS).rows
+    namesakes = [other for other in cast if other.name.casefold() == card.name.casefold()]
     forms = zip(card.names, card.counts, card.merged_by, strict=True)
     reached = describe_reached(collection, entry, "entities", id)
     said, all_said = _find_said(collection, entry, card.name)
@@ -95,8 +82,9 @@ def _entity_values(collection: Collection, entry: Entry, id: str, caller: Caller
         "document": entry,
         "entity": card,
         "forms": [{"name": name, "count": count, "why": why} for name, count, why in forms],
-        "called": _name_for(collection, entry, card),
-        "others": [other.name for other in _cast(collection, entry) if other.id != card.id],
+        # What names it in a correction: its key if another one has the same name.
+        "called": card.key if len(namesakes) > 1 else card.name,
+        "others": [other.name for other in cast if other.id != card.id],
         "corrections": [] if caller.is_visitor else card.corrections,
         "may_write": caller.may("write"),
         "bars": _draw_bars(card, reached["reached"].length),

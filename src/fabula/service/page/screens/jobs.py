@@ -136,9 +136,8 @@ def _lay_out(service_state: ServiceState, job: Job, caller: Caller) -> dict[str,
         "tokens": sum(model.prompt_tokens + model.completion_tokens for model in usage),
         "left": _duration(job.eta),
         "may_change": caller.may("write"),
-        "has_collection": job.collection in service_state.visible_collections(caller)
-        if job.is_over
-        else False,
+        "has_collection": job.is_over
+        and job.collection in service_state.visible_collections(caller),
     }
 
 

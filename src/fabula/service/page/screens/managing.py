@@ -25,9 +25,15 @@ from fabula.operations.exports import list_export_formats
 from fabula.operations.kit import find_operation
 from fabula.operations.parameters import MAX_ROWS
 from fabula.service.core.errors import Problem, status_of
-from fabula.service.core.views import document_of
 from fabula.service.http.addresses import address
-from fabula.service.http.dependencies import Caller, FilledCollection, Reader, State, Writer
+from fabula.service.http.dependencies import (
+    Caller,
+    FilledCollection,
+    Reader,
+    State,
+    Writer,
+    document_of,
+)
 from fabula.service.page.rendering import show
 from fabula.service.state import ServiceState
 from fabula.text.metadata import format_metadata, list_assignments

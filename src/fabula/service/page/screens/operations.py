@@ -16,6 +16,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fabula.errors import FabulaError, Forbidden
+from fabula.jobs.callers import ROLES
 from fabula.jobs.idempotency import Idempotency
 from fabula.jobs.job import Job
 from fabula.library.collection import Collection
@@ -32,12 +33,11 @@ from fabula.operations.kit import (
 from fabula.service.core.errors import status_of
 from fabula.service.http.addresses import address, local_path
 from fabula.service.http.admission import is_cross_site
-from fabula.service.http.dependencies import ROLES, Caller, Reader, State, state_of
+from fabula.service.http.dependencies import Caller, Reader, State, state_of
 from fabula.service.http.route_rules import declare
 from fabula.service.page.cost import show_cost
 from fabula.service.page.document_choices import list_choices
-from fabula.service.page.rendering import show
-from fabula.service.page.screen import Screen
+from fabula.service.page.rendering import Screen, show
 from fabula.service.state import ServiceState
 from fabula.text.names import MAX_NAME_BYTES
 from fabula.text.nouns import count_noun

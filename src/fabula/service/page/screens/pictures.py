@@ -19,9 +19,8 @@ from fabula.operations.choices import title_of
 from fabula.operations.corrections import find_corrections
 from fabula.operations.entities import entities as list_entities
 from fabula.operations.passages import OutlinedSummary, outline
-from fabula.service.core.views import document_of
 from fabula.service.http.admission import is_cross_site, refuse_cross_site_question
-from fabula.service.http.dependencies import ReadDocument, Reader, State
+from fabula.service.http.dependencies import ReadDocument, Reader, State, document_of
 from fabula.service.http.files import Drawn, picture
 from fabula.service.http.route_rules import declare
 from fabula.service.page.reached import describe_reached

@@ -12,10 +12,11 @@ from fabula.graph.entries import Entry
 from fabula.graph.reading_place import MAX_PLACE
 from fabula.graphs.episodes.recap import By
 from fabula.library.collection import Collection
+from fabula.operations.notes import list_notes
+from fabula.operations.parameters import MAX_ROWS
 from fabula.operations.recaps import recap as tell
 from fabula.operations.texts import MAX_CHARACTER
-from fabula.service.core.views import document_of
-from fabula.service.http.dependencies import FilledCollection, Reader
+from fabula.service.http.dependencies import FilledCollection, ReadDocument, Reader, document_of
 from fabula.service.http.route_rules import declare
 from fabula.service.page.book import read_margin, read_page
 from fabula.service.page.rendering import is_language, show, show_part
@@ -110,6 +111,20 @@ def margin(
         "lang": entry.language if is_language(entry.language) else "",
     }
     return show_part("margin.html", values)
+
+
+@router.get("/c/{collection}/d/{document}/notes/beside")
+def notes_beside(collection: ReadDocument, document: str, caller: Reader) -> Response:
+    """Render the notes on a document."""
+    entry = document_of(collection, document)
+    found = list_notes(collection, entry.id, limit=MAX_ROWS)
+    values = {
+        "collection": collection.name,
+        "document": entry,
+        "notes": [note for note in found.rows if note.start is not None],
+        "may_write": caller.may("write"),
+    }
+    return show_part("notes_beside.html", values)
 
 
 def _count_notes(collection: Collection, entry: Entry) -> int:
