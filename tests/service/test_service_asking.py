@@ -111,6 +111,15 @@ def test_a_document_is_removed(it: Served, client: httpx2.Client) -> None:
 
 
 @pytest.mark.journey
+def test_passages_are_found_and_how(client: httpx2.Client) -> None:
+    request = {"question": "Where did Anna walk?", "k": 3, "mode": "hybrid", "kinds": ["chunk"]}
+    found = client.post(f"{SHELF}/search", json=request).json()
+    assert [row["kind"] for row in found["rows"]] == ["chunk"] * 3
+    assert found["path"][0]["step"] == "retrieve"
+    assert (found["usage"], found["money"]) == ({}, 0.0)
+
+
+@pytest.mark.journey
 def test_a_question_without_a_model_is_answered_by_the_book(client: httpx2.Client) -> None:
     answer = client.post(f"{SHELF}/ask", json={"question": "What did Elias light?"}).json()
     assert answer["offline"]

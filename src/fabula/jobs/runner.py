@@ -38,6 +38,7 @@ from fabula.jobs.work import WORK_BY_KIND, BuildWork
 from fabula.library import App
 from fabula.library.annotating import keep_layer
 from fabula.library.collection import Collection
+from fabula.load.source import DocumentSource
 from fabula.models.batch_interface import InterfaceRefused
 from fabula.models.batch_options import BatchOptions, BatchProgress
 from fabula.models.batch_store import BatchStore
@@ -433,18 +434,52 @@ class JobRun:
         }
 
     def _ingest(self, collection: Collection) -> Sequence[Outcome]:
+        waiting = self._progress.waiting()
         graphs, options = self._job.options.get("graphs"), self._build_options
         options["rebuild"] = self._job.options.get("rebuild", False)
         fields = read_assignments(self._job.options.get("meta", ()))
         options["metadata"] = GivenMetadata(fields)
 
-        sources = [
-            document_source(self._services.uploads, collection.name, item)
-            for item in self._progress.waiting()
-        ]
+        def ingest(sources: Sequence[DocumentSource]) -> Sequence[Outcome]:
+            return collection.ingest_sources(sources, graphs=graphs, **options)
+
+        sources = {
+            item.source: document_source(self._services.uploads, collection.name, item)
+            for item in waiting
+        }
         if onto := self._job.options.get("onto"):
-            return collection.append_sources(onto, sources, **options)
-        return collection.ingest_sources(sources, graphs=graphs, **options)
+            return collection.append_sources(onto, [*sources.values()], **options)
+        try:
+            return ingest([*sources.values()])
+        except FabulaError:
+            raise
+        except Exception:
+            if len(sources) == 1:
+                raise
+            LOG.exception("Job %s goes on with one document after the other.", self._job.id)
+            return self._ingest_one_by_one(ingest, sources)
+
+    def _ingest_one_by_one(
+        self,
+        ingest: Callable[[Sequence[DocumentSource]], Sequence[Outcome]],
+        sources: Mapping[str, DocumentSource],
+    ) -> Sequence[Outcome]:
+        """Ingest each document by itself, so that an unexpected error fails only its own."""
+        # Only the outcomes of those that wait for batches are returned.
+        waiting: list[Outcome] = []
+        for item in self._progress.waiting():
+            try:
+                outcomes = ingest([sources[item.source]])
+                waiting += [outcome for outcome in outcomes if outcome.status == "waiting"]
+            except FabulaError:
+                raise
+            except Exception:
+                LOG.exception("Job %s, %s", self._job.id, item.source)
+                error = FabulaError(UNEXPECTED.format(id=self._job.id))
+                self._progress.end(Outcome(item.source, "failed", error=error))
+            if self._stop.is_set():
+                break
+        return waiting
 
     def _annotate(self, collection: Collection) -> Sequence[Outcome]:
         """Import annotations of a document, and build the graph that is made of them."""
