@@ -71,6 +71,7 @@ _CONJUNCTION = r"(?:and|et|i|oraz|und|u\.|y|e|и)\s+"
 _COMMA = re.compile(rf"\s*[,;&/]\s*(?:{_CONJUNCTION})?|\s+{_CONJUNCTION}", re.IGNORECASE)
 _AND = re.compile(rf"{_COMMA.pattern}|\.\s+", re.IGNORECASE)
 _DIRECTION = re.compile(r"\s*[(\[][^()\[\]]{0,100}[)\]]")
+_BEFORE_WORD = re.compile(rf",\s+(?!{_CONJUNCTION})(?=\w)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:ND|RD|ST|TH|GI|CI|SZY|TY|\.)?\s*")
 _WORD = re.compile(r"[^\W_]+")
 _NO_ABBREVIATION = re.compile(r"[^\W_]++(?!\.)")
@@ -459,7 +460,10 @@ def _scenes(chunks: Sequence[Chunk]) -> list[int]:
 
 
 def _bare(line: str) -> str:
-    return _DIRECTION.sub("", line).strip().rstrip(".:,;").strip()
+    """A label without what its speaker does: PAULINE of "PAULINE, s'asseyant (bas)."."""
+    label = _DIRECTION.sub("", line)
+    action = next((c for c in _BEFORE_WORD.finditer(label) if label[c.end()].islower()), None)
+    return label[: action.start() if action else None].strip().rstrip(".:,;").strip()
 
 
 def _parts(label: str) -> list[str]:
@@ -474,9 +478,19 @@ def _parts(label: str) -> list[str]:
     return [*parts, label[start:]]
 
 
+def _without_action(label: str, known: set[str]) -> str:
+    """A label without what its speaker does where no comma parts them: "PAULINE se retournant"."""
+    for space in re.finditer(" ", label):
+        name, action = label[: space.start()], label[space.end() :]
+        if name in known and name.isupper() and action[:1].islower():
+            has_other = any(len(word) > 1 and word.isupper() for word in action.split())
+            return label if has_other else name
+    return label
+
+
 def _speakers(line: str, start: int, known: set[str]) -> Iterator[Speaker]:
     """The names in a label; a label that is no list of known labels is one name."""
-    label = _bare(line)
+    label = _without_action(_bare(line), known)
     if not _SEVERAL.isdisjoint(label.casefold().split()):
         return
     # "Fr. v. Silberhaar, Fr. v. Winterau" is two names, and so is "Major. Hans".
