@@ -11,7 +11,7 @@ import functools
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, pairwise
 
@@ -34,8 +34,6 @@ MIN_SPEECHES = 3
 """How often a label must stand above a speech before a text is taken for a play, for two labels."""
 MIN_STEM = 3
 """Letters that a name in another case has in common with it."""
-MIN_LETTERS_CUT = 2
-"""Letters that a label which is cut short lacks; what lacks one may be the singular: CITIZENS."""
 MAX_SHORTENED = 4
 """Letters of a shortened title with its full stop: Hr."""
 MIN_SHARE = 0.2
@@ -281,40 +279,42 @@ def tell_speakers_apart(
 
 
 def _find_full_labels(
-    first: Mapping[str, int], speeches: Sequence[Speech], chunks: Sequence[Chunk]
+    names: Collection[str], speeches: Sequence[Speech], chunks: Sequence[Chunk]
 ) -> dict[str, str]:
     """The full label of each that is cut short, and the label of whose voice another one is.
 
-    What is cut short is no word of the play without a full stop, comes after the full label, and
-    never speaks directly before or after it, as CONTE does with CONTESSA.
+    What is cut short is no word of the play without a full stop, is the beginning of one label or
+    of several of which each is that of the next, and never speaks directly before or after the
+    longest, as CONTE does with CONTESSA.
     """
     printed = _words_of_speeches(speeches, chunks)
     neighbours = _neighbours(speeches)
-    words = {name: _WORD.findall(fold(name_key(name))) for name in first}
+    words = {name: _WORD.findall(fold(name_key(name))) for name in names}
     full: dict[str, str] = {}
     for name, parts in words.items():
-        owner = max(first, key=lambda other: _compare_voice(parts, words[other]))
+        owner = max(names, key=lambda other: _compare_voice(parts, words[other]))
         longer = [
             other
             for other, of_other in words.items()
-            if len(of_other) == len(parts)
-            and all(map(str.startswith, of_other, parts))
-            and of_other != parts
+            if of_other != parts and _begins(of_other, parts)
         ]
         longest = max(longer, key=lambda other: len("".join(words[other])), default=name)
         cut = [part for part, whole in zip(parts, words[longest], strict=True) if part != whole]
-        letters_cut = len("".join(words[longest])) - len("".join(parts))
         if _compare_voice(parts, words[owner]):
             full[name] = owner
         elif (
-            letters_cut >= MIN_LETTERS_CUT
-            and first[longest] < first[name]
+            cut
             and frozenset((name, longest)) not in neighbours
-            and all(map(str.startswith, words[longest], words[each]) for each in longer)
+            and all(_begins(words[longest], words[each]) for each in longer)
             and printed.isdisjoint(cut)
         ):
             full[name] = longest
     return {name: full.get(whole, whole) for name, whole in full.items()}
+
+
+def _begins(words: Sequence[str], parts: Sequence[str]) -> bool:
+    """Whether each word of a label begins with the part that another one has of it."""
+    return len(words) == len(parts) and all(map(str.startswith, words, parts))
 
 
 def _words_of_speeches(speeches: Sequence[Speech], chunks: Sequence[Chunk]) -> frozenset[str]:
