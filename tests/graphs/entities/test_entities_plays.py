@@ -147,6 +147,20 @@ def test_what_a_speaker_does_is_no_part_of_the_name() -> None:
     ]
 
 
+def test_a_label_with_brackets_around_or_within_a_name_is_read() -> None:
+    """As "{(&Alc.&)}" in an edition of Plautus' *Cistellaria*, which ended a build."""
+    text = "".join(map(speech, ["{(&Alc.&)}", "JEAN (bas) PIERRE.", "JEAN."]))
+    starts = [0, text.index("JEAN (bas)"), text.index("JEAN.")]
+    locators = [Locator("speaker", "", start) for start in starts]
+
+    names = [
+        speaker.name
+        for each in read_speeches(chunks_of(text), locators)
+        for speaker in each.speakers
+    ]
+    assert names == ["Alc", "JEAN", "JEAN"]
+
+
 def test_numbers_without_a_noun_are_nobody_s_name() -> None:
     """As "ERSTER, ZWEITER, DRITTER STUDENT" in Soden's *Doktor Faust*."""
     labels = ["FIRST LORD", "SECOND LORD", "HANNA"] * 3

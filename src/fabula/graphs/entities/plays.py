@@ -20,7 +20,7 @@ from rapidfuzz.distance import Prefix
 from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.forenames import is_short_for
 from fabula.graphs.entities.names import name_key, titled_key
-from fabula.graphs.entities.resolve import PERSON
+from fabula.graphs.entities.resolve import MIN_DOMINANCE, PERSON
 from fabula.graphs.entities.values import Extraction, Mention, RelationMention
 from fabula.graphs.entities.words import all_words
 from fabula.text.document import Chunk
@@ -283,32 +283,35 @@ def _find_full_labels(
 ) -> dict[str, str]:
     """The full label of each that is cut short, and the label of whose voice another one is.
 
-    What is cut short is no word of the play without a full stop, is the beginning of one label or
-    of several of which each is that of the next, and never speaks directly before or after the
-    longest, as CONTE does with CONTESSA.
+    What is cut short is no word of the play without a full stop, and never speaks directly before
+    or after the full label, as CONTE does with CONTESSA. Where several begin with it, it is the one
+    that with its own short forms speaks far more often than the others.
     """
     printed = _words_of_speeches(speeches, chunks)
     neighbours = _neighbours(speeches)
+    counts = Counter(speaker.name for speech in speeches for speaker in speech.speakers)
     words = {name: _WORD.findall(fold(name_key(name))) for name in names}
     full: dict[str, str] = {}
     for name, parts in words.items():
         owner = max(names, key=lambda other: _compare_voice(parts, words[other]))
-        longer = [
-            other
-            for other, of_other in words.items()
-            if of_other != parts and _begins(of_other, parts)
-        ]
-        longest = max(longer, key=lambda other: len("".join(words[other])), default=name)
-        cut = [part for part, whole in zip(parts, words[longest], strict=True) if part != whole]
         if _compare_voice(parts, words[owner]):
             full[name] = owner
-        elif (
+            continue
+        longer = [each for each in names if words[each] != parts and _begins(words[each], parts)]
+        speeches_of = {
+            each: sum(counts[short] for short in longer if _begins(words[each], words[short]))
+            for each in longer
+        }
+        best = max(longer, key=lambda each: (speeches_of[each], len(each), each), default=name)
+        others = sum(counts[each] for each in longer) - speeches_of.get(best, 0)
+        cut = [part for part, whole in zip(parts, words[best], strict=True) if part != whole]
+        if (
             cut
-            and frozenset((name, longest)) not in neighbours
-            and all(_begins(words[longest], words[each]) for each in longer)
+            and speeches_of[best] >= MIN_DOMINANCE * others
+            and frozenset((name, best)) not in neighbours
             and printed.isdisjoint(cut)
         ):
-            full[name] = longest
+            full[name] = best
     return {name: full.get(whole, whole) for name, whole in full.items()}
 
 
@@ -462,6 +465,9 @@ def _scenes(chunks: Sequence[Chunk]) -> list[int]:
 def _bare(line: str) -> str:
     """A label without what its speaker does: PAULINE of "PAULINE, s'asseyant (bas)."."""
     label = _DIRECTION.sub("", line)
+    if not _WORD.search(label) and (words := [*_WORD.finditer(line)]):
+        # As "{(&Alc.&)}" in an edition that marks what is doubtful.
+        label = line[words[0].start() : words[-1].end()]
     action = next((c for c in _BEFORE_WORD.finditer(label) if label[c.end()].islower()), None)
     return label[: action.start() if action else None].strip().rstrip(".:,;").strip()
 
@@ -510,7 +516,9 @@ def _speakers(line: str, start: int, known: set[str]) -> Iterator[Speaker]:
     if names == [label] and ". " in label and len(parts) > 1 and not known.isdisjoint(parts):
         names = parts
     for name in names:
-        yield Speaker(name, start + line.index(name))
+        # A direction may stand within a name: "JEAN (bas) PIERRE".
+        printed = name if name in line else name.split()[0]
+        yield Speaker(printed, start + line.index(printed))
 
 
 def _without(mention: Mention, labels: Mapping[str, Sequence[int]]) -> Mention | None:
