@@ -812,7 +812,7 @@ def test_the_head_of_a_phone_is_two_lines_and_leads_everywhere(
         page.goto("/c/books/ask")
         assert page.locator("header.top").evaluate("head => head.offsetHeight") <= 80
         page.get_by_role("link", name="Settings").click()
-        page.wait_for_url("**/admin")
+        page.wait_for_url("**/admin?from=books")
         current = page.locator(".top nav [aria-current]").bounding_box()
         assert current is not None
         assert current["x"] >= 0
