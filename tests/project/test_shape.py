@@ -39,7 +39,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "jgo": "server/",
     "json_repair": "models/replies.py",
     "keyring": "models/keyring.py",
-    "jwt": "service/http/openid.py",
+    "jwt": ("service/http/openid.py", "service/http/openid_login.py"),
     "lazy_loader": "__init__.py",
     "langchain_core": "frameworks/langchain.py",
     "lark": "ask/where.py",

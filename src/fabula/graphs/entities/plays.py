@@ -15,13 +15,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, pairwise
 
-from rapidfuzz.distance import Prefix
-
 from fabula.graphs.entities.decided_pairs import DecidedPairs
 from fabula.graphs.entities.forenames import is_short_for
 from fabula.graphs.entities.names import name_key, titled_key
 from fabula.graphs.entities.resolve import MIN_DOMINANCE, PERSON
 from fabula.graphs.entities.values import Extraction, Mention, RelationMention
+from fabula.graphs.entities.word_forms import count_common_letters
 from fabula.graphs.entities.words import all_words
 from fabula.text.document import Chunk
 from fabula.text.folding import fold
@@ -340,7 +339,7 @@ def _compare_voice(words: Sequence[str], speaker: Sequence[str]) -> int:
     if len(others) == len(words) or len(names) != 1 or len(speaker) != 1:
         return 0
     [name], [own_name] = names, speaker
-    common = int(Prefix.similarity(name, own_name))
+    common = count_common_letters(name, own_name)
     is_same = common >= max(MIN_STEM, len(own_name) - 2, len(name) - 3)
     return common if is_same and not _is_number(name) else 0
 

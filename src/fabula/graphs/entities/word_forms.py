@@ -20,6 +20,11 @@ def beginnings(name: str) -> tuple[str, ...]:
     return tuple(_soften(word)[:MIN_STEM_OF_SEVERAL] for word in name.split())
 
 
+def count_common_letters(first: str, second: str) -> int:
+    """Return how many letters two words begin with alike."""
+    return int(Prefix.similarity(first, second))
+
+
 def is_inflected(first: str, second: str, language: str) -> bool:
     """Return whether two keys may be case forms of one name, by the endings of their words."""
     words, other_words = first.split(), second.split()
@@ -54,7 +59,7 @@ def _has_common_stem(
     word, other = _soften(word), _soften(other)
     return any(
         word[cut:] in paradigm and other[cut:] in paradigm
-        for cut in range(MIN_STEM_OF_SEVERAL, Prefix.similarity(word, other) + 1)
+        for cut in range(MIN_STEM_OF_SEVERAL, count_common_letters(word, other) + 1)
         # Endings of two letters and more say more than short ones: Jacek, Jacka.
         if cut >= min_stem or min(len(word), len(other)) >= cut + 2
         for paradigm in paradigms
@@ -71,7 +76,7 @@ def _is_base(name: str, other_name: str, language: str) -> bool:
         word == other
         or any(
             word[cut:] == paradigm[0] and other[cut:] in paradigm[1:]
-            for cut in range(Prefix.similarity(word, other) + 1)
+            for cut in range(count_common_letters(word, other) + 1)
             for paradigm in words_of(language).paradigms
         )
         for word, other in pairs
