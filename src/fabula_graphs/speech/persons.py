@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from fabula.graph import Part
+from fabula.graphs.entities.forenames import forename_sex
 from fabula.graphs.entities.labels import ENTITY
 from fabula.graphs.entities.names import lower_name, name_key, name_titles
 from fabula.graphs.entities.resolve import PERSON, PLACE, UNKNOWN, person_or_place
@@ -111,10 +112,10 @@ class Persons:
     def sex_of_name(self, name: str) -> str:
         """Return what the title or forename of a name says."""
         for title in name_titles(name).split():
-            if sex := self.words.titles.get(title, "") or self.words.sirs.get(title, ""):
+            if sex := self.words.titles.get(title, ""):
                 return sex
         first = next(iter(name_key(name).split()), "")
-        return self.words.names.get(first, "") or self.words.nouns.get(first, "")
+        return forename_sex(first, self.words.language)
 
     def _read_sexes(self) -> None:
         votes: dict[str, Counter[str]] = defaultdict(Counter)

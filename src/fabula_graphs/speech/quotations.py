@@ -32,7 +32,8 @@ _CLOSES = {
 }
 """What may close a quotation that a mark opens."""
 _MARKS = re.compile(f"[{''.join(_CLOSES)}’」』]")
-_SINGLE = "‘’'‚"
+_SINGLE = re.compile(r"(?:^|(?<=[\s—(\"]))'(?=[^\W\d_])[^'\n]*(?:\n[^'\n]+)*[.!?,]'")
+"""Finds a quotation between straight single marks."""
 _EITHER = '"”'
 """Marks that may open and close."""
 _BEFORE_OPENING = re.compile(r"[\s(\[{—–―\-_*/“‘\"'«„:,]")
@@ -54,11 +55,8 @@ MIN_DASHES = 2
 """Paragraphs that begin with a dash, from which a text writes dialogues so."""
 MAX_LABEL_WORDS = 4
 """Words between marks without a mark of a sentence that may be a title or a word as a word."""
-MAX_HEADING_WORDS, MAX_HEADING_NUMBER = 12, 3
-"""Words of a heading within a tale, and of one that ends with a stop: "Chapter IV."."""
-MIN_SINGLE = 3
-"""Quotations between straight single marks, from which a text writes quotations so: fewer may be
-apostrophes."""
+MAX_HEADING_WORDS = 3
+"""Words of a heading within a tale."""
 
 
 def paragraphs(text: str) -> list[tuple[int, int]]:
@@ -79,8 +77,7 @@ def find_quotations(text: str, words: SpeechWords) -> list[Quotation]:
     """Return the quotations of a text in the order of their starts.
 
     Quotations inside others have a `depth`. What a paragraph leaves open, the next one carries on
-    if it begins with the same mark; each paragraph has a quotation of its own then. A heading may
-    stand between them.
+    if it begins with the same mark; each paragraph has a quotation of its own then.
     """
     whole = paragraphs(text)
     reader = _Reader(text, words, whole)
@@ -94,8 +91,8 @@ def find_quotations(text: str, words: SpeechWords) -> list[Quotation]:
             open_mark = ""
             continue
         in_paragraph, left_open = reader.read_marks(start, end)
-        # A tale goes on after a heading within it.
-        if open_mark and not in_paragraph and _may_be_heading(text[start:end]):
+        # A tale goes on after a heading within it: "II", "Chapter IV."
+        if open_mark and not in_paragraph and len(text[start:end].split()) <= MAX_HEADING_WORDS:
             continue
         carries_on = bool(open_mark) and text.startswith(open_mark, start)
         if carries_on:
@@ -112,12 +109,6 @@ def find_quotations(text: str, words: SpeechWords) -> list[Quotation]:
             found += reader.split_turns(quotation) if words.turns_inside_marks else [quotation]
         open_mark = left_open
     return sorted(found, key=lambda quotation: (quotation.start, -quotation.end))
-
-
-def _may_be_heading(paragraph: str) -> bool:
-    words = len(paragraph.split())
-    is_sentence = paragraph[-1] in _SENTENCE_MARK
-    return words <= (MAX_HEADING_NUMBER if is_sentence else MAX_HEADING_WORDS)
 
 
 @dataclass(slots=True)
@@ -140,7 +131,7 @@ class _Reader:
         opening = len(_BEFORE_GUILLEMET["«"].findall(text))
         reversed_ = len(_BEFORE_GUILLEMET["»"].findall(text))
         self._is_reversed = reversed_ > opening
-        self._has_single = self._count_single() >= MIN_SINGLE
+        self._has_single = bool(_SINGLE.search(text))
         dashes = [start for start, end in whole if _PARAGRAPH_DASH.match(text, start, end)]
         # A list has hyphens, too: they count only where the language writes dialogues so.
         if not words.dash_dialogue:
@@ -151,10 +142,6 @@ class _Reader:
         before = self._text[at - 1] if at else ""
         return before, self._text[at + 1 : at + 2]
 
-    def _count_single(self) -> int:
-        pattern = re.compile(r"(?:^|(?<=[\s—(\"]))'(?=[^\W\d_])[^'\n]*(?:\n[^'\n]+)*[.!?,]'")
-        return sum(1 for _ in pattern.finditer(self._text))
-
     def read_marks(self, start: int, end: int) -> tuple[list[_Span], str]:
         """Return the quotations of a paragraph, and the mark of one that it leaves open, or ''."""
         text = self._text
@@ -164,8 +151,6 @@ class _Reader:
             at, mark = match.start(), match[0]
             role = self._role(at, mark, stack, start, end)
             if role == "open":
-                if any(span.mark == mark for span in stack):
-                    self._break_off(stack, mark, at, found)
                 stack.append(_Span(mark, at, depth=len(stack)))
             elif role == "close":
                 # What was opened inside and not closed may be an apostrophe.
@@ -182,30 +167,9 @@ class _Reader:
         """End what a paragraph leaves open, and return its mark, or ''."""
         if not stack:
             return ""
-        first = stack[0]
-        first.end = end
-        # A single mark may be an apostrophe, and is one unless the quotation is carried on.
-        if first.mark not in _SINGLE or self._is_carried_on(first.mark, end):
-            found.append(first)
-        else:
-            for span in found:
-                if span.start > first.start:
-                    span.depth -= 1
-        return first.mark
-
-    def _break_off(self, stack: list[_Span], mark: str, at: int, found: list[_Span]) -> None:
-        """End a quotation whose mark is opened anew in its paragraph: its closing mark is lost."""
-        while stack[-1].mark != mark:
-            stack.pop()
-        span = stack.pop()
-        span.end = at
-        while span.end > span.start and self._text[span.end - 1].isspace():
-            span.end -= 1
-        found.append(span)
-
-    def _is_carried_on(self, mark: str, end: int) -> bool:
-        rest = self._text[end : end + 200].lstrip()
-        return rest.startswith(mark)
+        stack[0].end = end
+        found.append(stack[0])
+        return stack[0].mark
 
     def _role(self, at: int, mark: str, stack: Sequence[_Span], start: int, end: int) -> str:
         """Return whether a mark opens or closes a quotation, or '' if it does neither."""
@@ -315,9 +279,9 @@ class _Reader:
         return self._is_tagged(before) and count > 1
 
     def _is_tagged(self, before: str) -> bool:
-        """Whether what precedes ends with a verb of speech, which gives nothing a name."""
+        """Whether what precedes ends with a verb of speech."""
         last = [word.casefold() for word in re.findall(r"[^\W\d_]+", before[-80:])[-4:]]
-        return any(map(self._words.is_verb, last)) and last[-1] not in self._words.naming
+        return any(map(self._words.is_verb, last))
 
     def _has_verb(self, text: str) -> bool:
         return any(

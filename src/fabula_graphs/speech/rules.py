@@ -36,8 +36,6 @@ from fabula_graphs.speech.values import (
 )
 from fabula_graphs.speech.words import FIRST, PLURAL, SpeechWords
 
-MAX_WORDS_OF_TAG = 14
-"""Words beside a quotation in which a verb of speech and its subject are looked for."""
 MAX_WORDS_BETWEEN = 80
 """Words of narration between two turns, from which another dialogue begins."""
 MAX_WORDS_OF_PARAGRAPH = 45
@@ -53,14 +51,13 @@ MIN_CALLS = 3
 """How often others must call a narrator by a name, which is most of what they are called."""
 MAX_TURNS = 8
 """Turns of a dialogue that are looked back over for whose turn it is."""
-MAX_DISTANCE = 400
+MAX_DISTANCE = 1_600
 """Words in which a pronoun looks back for whom it means."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*\.?")
 _POSSESSIVE = re.compile(r"['’]s?$", re.IGNORECASE)
 _END = re.compile(r"[.!?…]|\n[ \t]*\n")
 _COMMA = re.compile(r"[,;:.!?—]")
 _AROUND = "\"'”’»“‘ _*\n"
-_AND = ("and", "und", "et", "i", "и", "y", "e", "a")
 _PARTICLES = ("de", "von", "of", "van", "du", "di", "da")
 _CLAUSE_END = re.compile(r"[.!?…;:]|\n[ \t]*\n")
 
@@ -103,22 +100,32 @@ class _Tag:
 
 @dataclass(slots=True)
 class _Nearest:
-    """The person at the lowest cost of those offered, as far as the sex allows."""
+    """Who is offered at what cost, as far as the sex allows."""
 
     sex: str
-    name: str = ""
-    key: str = ""
     costs: dict[str, float] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """Whoever is at the lowest cost, or ''."""
+        return min(self.costs, key=self.costs.__getitem__, default="")
 
     @property
     def cost(self) -> float:
-        return self.costs.get(self.key, math.inf)
+        """The lowest cost."""
+        return min(self.costs.values(), default=math.inf)
+
+    @property
+    def named(self) -> str:
+        """Whoever is at the lowest cost of those with names; of all, if nobody has one."""
+        return min(self.costs, key=lambda key: (":" in key, self.costs[key]), default="")
 
     @property
     def lead(self) -> float:
-        """By how much the next person is farther."""
-        others = (cost for key, cost in self.costs.items() if key != self.key)
-        return min(others, default=math.inf) - self.cost
+        """By how much everybody else is farther than whoever is named."""
+        others = (cost for key, cost in self.costs.items() if key != self.named)
+        return min(others, default=math.inf) - self.costs[self.named]
 
     def offer(self, cost: float, name: str, key: str, sex: str) -> None:
         if not name or key == NARRATOR:
@@ -127,8 +134,7 @@ class _Nearest:
             return
         if self.sex and not sex:
             cost += COST_UNKNOWN
-        if cost < self.cost:
-            self.name, self.key = name, key
+        self.names[key] = name if cost < self.costs.get(key, math.inf) else self.names[key]
         self.costs[key] = min(cost, self.costs.get(key, cost))
 
 
@@ -173,9 +179,6 @@ class SpeakerRules:
         self._read_mentions()
         self._sorted = sorted(self._mentions.values(), key=lambda mention: mention.first)
         self._firsts = [mention.first for mention in self._sorted]
-        self._narrated = [0]
-        for token in self._tokens:
-            self._narrated.append(self._narrated[-1] + (token.quotation == -1))
         self._sentence = [0]
         for token in self._tokens:
             is_end = token.quotation == -1 and bool(_END.search(token.gap))
@@ -280,21 +283,11 @@ class SpeakerRules:
             last -= 1
         return last
 
-    def _count_titles(self, row: int, last: int) -> int:
-        end = row
-        while end < last and self._tokens[end].small in self._words.titles:
-            end += 1
-        return end
-
     def _known_name(self, row: int, last: int) -> _Mention | None:
         """The longest name of a known person that begins at a word."""
-        titles = self._count_titles(row, last)
         smalls = [token.small for token in self._tokens[row:last]]
         for end in range(last, row, -1):
-            small = " ".join(smalls[: end - row])
-            bare = " ".join(smalls[titles - row : end - row]) if titles < end else ""
-            is_word = end == row + 1 and small in self._words.never
-            if not is_word and (small in self._persons.keys or bare in self._persons.keys):
+            if " ".join(smalls[: end - row]) in self._persons.keys:
                 name = self._print_words(row, end)
                 return self._mention(row, end, NAME, name, self._persons.find(name))
         return None
@@ -319,18 +312,11 @@ class SpeakerRules:
         small = tokens[row].small
         if small not in words.nouns:
             return None
-        if row + 1 < len(tokens) and self._runs_on(row + 1):
-            after = tokens[row + 1]
-            if after.small in words.nouns and after.quotation == tokens[row].quotation:
-                return None
         first = self._begin_of_phrase(row)
         if first < 0:
             return None
         name = self._print_words(first, row + 1)
-        key = f"{words.nouns[small]}:{small}"
-        if tokens[first].small in words.others:
-            key = f"{key}:{tokens[first].small}"
-        mention = self._mention(row, row + 1, NOUN, name, key)
+        mention = self._mention(row, row + 1, NOUN, name, f"{words.nouns[small]}:{small}")
         is_subject = mention.is_subject and self._before(first) not in words.prepositions
         return replace(mention, sex=words.nouns[small], first=row, is_subject=is_subject)
 
@@ -356,18 +342,10 @@ class SpeakerRules:
         said = self._words.pronouns.get(token.small)
         if said is None:
             return None
-        if token.small == "i" and (token.text != "I" or self._is_number(row)):
+        if token.small == "i" and token.text != "I":
             return None
         key = NARRATOR if said == FIRST else ""
         return _Mention(row, row + 1, PRONOUN, token.text, key, said, not token.is_possessive)
-
-    def _is_number(self, row: int) -> bool:
-        """Whether an I is the number of a chapter: "I.", "Chapter I"."""
-        token = self._tokens[row]
-        after = self._tokens[row + 1].gap if row + 1 < len(self._tokens) else ""
-        is_numbered = bool(row) and self._tokens[row - 1].text[:1].isupper()
-        begins = not row or "\n\n" in token.gap or (is_numbered and not token.gap.strip())
-        return begins and (after.startswith(".") or "\n" in after)
 
     def _print_words(self, first: int, last: int) -> str:
         start, end = self._tokens[first].start, self._tokens[last - 1].end
@@ -411,7 +389,7 @@ class SpeakerRules:
     def _clause(self, first: int, last: int) -> int:
         """Where the clause ends that begins at `first`."""
         end = first
-        while end < min(last, first + MAX_WORDS_OF_TAG):
+        while end < last:
             if end > first and _CLAUSE_END.search(self._tokens[end].gap):
                 break
             end += 1
@@ -423,10 +401,6 @@ class SpeakerRules:
         if first == last:
             return None
         quotation = self._quotations[row]
-        if quotation.form != DASH and _END.search(
-            self._text[quotation.end : self._tokens[first].start]
-        ):
-            return None
         inner = self._text[quotation.start : quotation.end].rstrip(_AROUND)
         is_small = self._tokens[first].text[:1].islower()
         # A sentence that ended has no tag: what follows is a sentence of its own.
@@ -438,25 +412,12 @@ class SpeakerRules:
             and (quotation.form == DASH or inner[-1:] in ",!?…—–-.;:")
         )
         end = self._clause(first, last)
-        begin = first
-        while begin < min(end, first + 2) and self._is_and(begin):
-            begin += 1
-        return self._verb_first(begin, first, end, goes_on) or self._subject_first(
-            begin, first, end, goes_on
-        )
+        return self._verb_first(first, end, goes_on) or self._subject_first(first, end)
 
-    def _is_and(self, row: int) -> bool:
-        token = self._tokens[row]
-        return token.small in _AND and token.text != "I"
-
-    def _verb_first(self, begin: int, first: int, end: int, goes_on: bool) -> _Tag | None:
+    def _verb_first(self, first: int, end: int, goes_on: bool) -> _Tag | None:
         """What "said Jo" names; where a verb needs no subject, what its ending says."""
-        verb = next(iter(self._verbs(begin, end)), end)
-        if (
-            verb > begin + 2
-            or verb == end
-            or any(row in self._mentions for row in range(begin, verb))
-        ):
+        verb = next(iter(self._verbs(first, end)), end)
+        if verb == end or any(row in self._mentions for row in range(first, verb)):
             return None
         if subject := self._subject_after(verb, end):
             return _Tag(subject, verb, first, end)
@@ -469,17 +430,11 @@ class SpeakerRules:
         sex = self._words.verb_sex(self._tokens[verb].small)
         return _Mention(verb, verb + 1, PRONOUN, "", "", sex, True)
 
-    def _subject_first(self, begin: int, first: int, end: int, goes_on: bool) -> _Tag | None:
-        """What "Jo said" names, or "he" where the sentence goes on after the quotation."""
-        subject = self._subject_from(begin, begin + 2, end)
-        if subject is None:
-            return None
-        verbs = self._verbs(max(begin, subject.last), min(end, subject.last + 6))
-        if verbs:
-            return _Tag(subject, verbs[0], first, end)
-        if goes_on and subject.first <= begin and subject.kind in (PRONOUN, NOUN):
-            return _Tag(subject, subject.last, first, end)
-        return None
+    def _subject_first(self, first: int, end: int) -> _Tag | None:
+        """What "Jo said" names."""
+        subject = self._subject_from(first, first + 2, end)
+        verbs = self._verbs(subject.last, min(end, subject.last + 6)) if subject else []
+        return _Tag(subject, verbs[0], first, end) if subject and verbs else None
 
     def _subject_after(self, verb: int, end: int) -> _Mention | None:
         """Who is named right after a verb: "said Jo", "cried out the old man"."""
@@ -499,7 +454,7 @@ class SpeakerRules:
     def _unknown_subject(self, first: int, end: int) -> _Mention | None:
         """A name, or a noun after an article, that nobody is known by."""
         token = self._tokens[first]
-        if token.text[:1].isupper() and token.small not in self._words.never:
+        if token.text[:1].isupper():
             last = first + 1
             while last < end and self._runs_on(last) and self._tokens[last].text[:1].isupper():
                 last += 1
@@ -553,17 +508,9 @@ class SpeakerRules:
         if _END.search(gap.replace("\n", " ")):
             return None
         begin = self._begin_of_sentence(first, last)
-        verbs = self._verbs(max(begin, last - MAX_WORDS_OF_TAG), last)
-        if not verbs:
-            if self._needs_verb:
-                return None
-            subject = None
-            if any(mark in gap for mark in ":—–-"):
-                subject = self._nearest_subject(begin, last) or self._first_subject(begin, last)
-            return _Tag(subject, last, begin, last) if subject else None
-        verb = verbs[-1]
-        subject = self._subject_of(verb, begin, last)
-        return _Tag(subject, verb, begin, last) if subject else None
+        verbs = self._verbs(begin, last)
+        subject = self._subject_of(verbs[-1], begin, last) if verbs else None
+        return _Tag(subject, verbs[-1], begin, last) if subject else None
 
     def _begin_of_sentence(self, first: int, last: int) -> int:
         begin = last - 1
@@ -573,33 +520,13 @@ class SpeakerRules:
 
     def _subject_of(self, verb: int, begin: int, last: int) -> _Mention | None:
         """The subject of a verb of speech before a quotation."""
-        after = self._mentions.get(verb + 1) if verb + 1 < last else None
-        is_inverted = verb == begin or "," in self._tokens[verb].gap
-        if after and after.is_subject and is_inverted:
-            return after
-        if subject := self._nearest_subject(begin, verb):
-            return subject
-        if self._words.implied_subject:
-            return self._imply_subject(verb)
-        return after if self._tokens[verb].small not in self._words.told else None
-
-    def _nearest_subject(self, begin: int, verb: int) -> _Mention | None:
         for row in range(verb - 1, begin - 1, -1):
             mention = self._mentions.get(row)
             if mention and mention.is_subject and mention.last <= verb:
-                # After a verb of the same clause it is an object: "she took Jane and said"
-                before = self._before(row)
-                if before and self._words.is_verb(before) and mention.kind != PRONOUN:
-                    continue
                 return mention
-        return None
-
-    def _first_subject(self, begin: int, last: int) -> _Mention | None:
-        for row in range(begin, last):
-            mention = self._mentions.get(row)
-            if mention and mention.is_subject and mention.sex != PLURAL:
-                return mention
-        return None
+        if self._words.implied_subject:
+            return self._imply_subject(verb)
+        return self._mentions.get(verb + 1) if verb + 1 < last else None
 
     # Who is meant
 
@@ -714,7 +641,8 @@ class SpeakerRules:
             meant = self._resolve(mention, turns, place, row)
             if meant is None:
                 return
-            name, key, lead = meant.name, meant.key, meant.lead
+            key, lead = meant.named, meant.lead
+            name = meant.names[key]
             # "The girl" does not say which one, and hardly anybody answers himself.
             if ":" in key or key == self._key_before(turns, place):
                 lead = 0
@@ -740,12 +668,9 @@ class SpeakerRules:
             if re.search(r"[.!?;]", self._tokens[row].gap):
                 break
             other = self._mentions.get(row)
-            if other and other.kind == NAME and other.key != mention.key:
-                before = self._before(row)
-                if before in self._words.to or (
-                    row == verb + 1 and self._tokens[verb].small in self._words.told
-                ):
-                    return other.name
+            is_other = other and other.kind == NAME and other.key != mention.key
+            if other and is_other and self._before(row) in self._words.to:
+                return other.name
         return ""
 
     def _say(
@@ -775,7 +700,7 @@ class SpeakerRules:
                 best = _Nearest(mention.sex)
                 self._offer_named(best, mention.first)
                 if best.key:
-                    self._meant[mention.first] = (best.name, best.key, mention.sex)
+                    self._meant[mention.first] = (best.names[best.key], best.key, mention.sex)
 
     def _offer_named(self, best: _Nearest, at: int) -> None:
         """Offer all who are named, or meant, in the words before one."""
@@ -783,8 +708,7 @@ class SpeakerRules:
         while index >= 0:
             mention = self._sorted[index]
             index -= 1
-            distance = self._narrated[at] - self._narrated[mention.first]
-            if distance > MAX_DISTANCE or at - mention.first > 4 * MAX_DISTANCE:
+            if at - mention.first > MAX_DISTANCE:
                 break
             sentences = self._sentence[at] - self._sentence[mention.first]
             cost: float = COST_SENTENCE * sentences
@@ -806,17 +730,13 @@ class SpeakerRules:
     ) -> _Nearest | None:
         """Whom "he said" means: the nearest person that fits, or None."""
         at = pronoun.first
-        same = [other for other in turns[place].rows if other < row and other in self._keys]
         best = _Nearest(pronoun.sex)
-        for other in same:
-            key, name = self._keys[other], self._spoken[other].speaker
-            best.offer(-20, name, key, self._sex(key, name))
+        for other in turns[place].rows:
+            if other < row and other in self._keys and not self._spoken[other].is_doubtful:
+                key, name = self._keys[other], self._spoken[other].speaker
+                best.offer(-20, name, key, self._sex(key, name))
         self._offer_named(best, at)
-        if not best.key:
-            return None
-        if pronoun.name:
-            self._meant[at] = (best.name, best.key, pronoun.sex)
-        return best
+        return best if best.costs else None
 
     def _sex(self, key: str, name: str) -> str:
         if ":" in key:
@@ -840,15 +760,10 @@ class SpeakerRules:
             at = first
             while at < last:
                 mention = self._mentions.get(at)
-                small = self._tokens[at].small
                 end = mention.last if mention else at + 1
-                is_name = mention is not None and mention.kind == NAME
-                is_call = (is_name or small in self._words.sirs) and at not in self._retold
-                if is_call and self._is_called(at, end, first, last):
-                    if mention is not None and mention.kind == NAME:
-                        found.append((mention.key, mention.name))
-                    else:
-                        found.append((f"{self._words.sirs[small]}:{small}", self._tokens[at].text))
+                is_name = mention and mention.kind == NAME and at not in self._retold
+                if mention and is_name and self._is_called(at, end, first, last):
+                    found.append((mention.key, mention.name))
                 at = end
             if found:
                 self._calls[row] = found
@@ -920,7 +835,7 @@ class SpeakerRules:
         for neighbour in neighbours:
             for row in neighbour.rows:
                 for key, name in self._calls.get(row, ()):
-                    if ":" not in key and key not in calls and key != self._key(neighbour):
+                    if key not in calls and key != self._key(neighbour):
                         self._say_turn(turn, key, name, row)
                         return
         earlier: list[_Turn] = []
@@ -968,7 +883,7 @@ class SpeakerRules:
                 for neighbour in self._neighbours(turns, place):
                     for row in neighbour.rows:
                         for key, name in self._calls.get(row, ()):
-                            if ":" not in key and key != self._key(neighbour):
+                            if key != self._key(neighbour):
                                 calls[key] += 1
                                 first.setdefault(key, (name, self._find_in(row, name)))
         key, count = max(calls.items(), key=lambda item: item[1], default=("", 0))
@@ -1015,6 +930,6 @@ class SpeakerRules:
                 return self._called[row]
         for row in turn.rows:
             for key, called in self._calls.get(row, ()):
-                if key != own and ":" not in key:
+                if key != own:
                     return called
         return ""

@@ -87,6 +87,11 @@ def test_a_pronoun_that_leads_to_a_noun_or_to_who_just_spoke_is_doubtful(
     assert spoken(text)[-1].is_doubtful == is_doubtful
 
 
+def test_somebody_with_a_name_goes_before_a_nearer_noun_and_is_doubtful() -> None:
+    [said] = spoken("Tom came in late. The old man looked up.\n\n“Come in,” he said.")
+    assert (said.speaker, said.is_doubtful) == ("Tom", True)
+
+
 def test_the_ending_of_a_verb_tells_a_woman_from_a_man() -> None:
     text = "Anna spotkała Jana.\n\n— Dzień dobry — powiedziała.\n\n— Witam — powiedział."
     assert speakers(text, "pl", {"Anna": 3, "Jana": 3}) == ["Anna", "Jana"]

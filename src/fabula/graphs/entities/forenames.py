@@ -14,25 +14,29 @@ from typing import Any
 
 from fabula.text.folding import fold
 
-_SEX_OF_LISTS = {"men": "m", "women": "f", "men_census": "m", "women_census": "f"}
-"""The lists of the table, and the sex of those who bear the names of each."""
+_SEX_OF_LISTS = {"men": "m", "women": "f"}
+_SEX_OF_CENSUS = {"men_census": "m", "women_census": "f"}
+"""The lists of the table, and the sex of those who bear the names of each. Those of a census are of
+English: Jana is a woman there, and a case form of Jan in Polish."""
 
 
 @functools.lru_cache(65_536)
-def forename_sex(forename: str) -> str:
+def forename_sex(forename: str, language: str) -> str:
     """Return "m" or "f" for a forename that men alone or women alone bear, else ''.
 
-    A short form has the sex of the forenames that it stands for, if that is one.
+    A short form that has none of its own has the sex of the forenames that it stands for, if that
+    is one.
     """
     word = fold(forename)
-    sexes = {sex for name in (word, *_short().get(word, ())) if (sex := _sexes().get(name))}
-    return min(sexes) if len(sexes) == 1 else ""
+    listed = _sexes(is_english=language.lower()[:2] in ("", "en"))
+    sexes = {sex for name in _short().get(word, ()) if (sex := listed.get(name))}
+    return listed.get(word) or (min(sexes) if len(sexes) == 1 else "")
 
 
 def is_forename(word: str) -> bool:
     """Return whether a word is a forename of the table, or a short form of one."""
     word = fold(word)
-    return word in _sexes() or word in _short()
+    return word in _sexes(is_english=True) or word in _short()
 
 
 def long_forms(forename: str) -> frozenset[str]:
@@ -48,9 +52,9 @@ def is_short_for(first: str, second: str) -> bool:
 
 
 @functools.cache
-def _sexes() -> Mapping[str, str]:
-    table = _table()
-    return {fold(name): sex for key, sex in _SEX_OF_LISTS.items() for name in table[key].split()}
+def _sexes(*, is_english: bool) -> Mapping[str, str]:
+    table, lists = _table(), _SEX_OF_LISTS | (_SEX_OF_CENSUS if is_english else {})
+    return {fold(name): sex for key, sex in lists.items() for name in table[key].split()}
 
 
 @functools.cache

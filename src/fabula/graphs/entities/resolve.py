@@ -289,7 +289,7 @@ class _Cast:
         """The sex that the titles of a name show, or its first word."""
         if (sex := name.title_sex) not in ("", "o"):
             return "m" if sex == "m" else "f"
-        return forename_sex(name.words[0]) if name.words else ""
+        return forename_sex(name.words[0], self.language) if name.words else ""
 
     def _are_kept_apart(self, group: _Group, other: _Group) -> bool:
         if not self._kept_apart:
@@ -509,7 +509,7 @@ def _is_wife(cast: _Cast, group: _Group, other: _Group) -> bool:
         and wife.count < MIN_DOMINANCE * somebody.count
         and "f" not in cast.title_sexes(somebody)
         and all(
-            name.is_surname and forename_sex(name.words[0]) != "f"
+            name.is_surname and forename_sex(name.words[0], cast.language) != "f"
             for name in map(cast.read.__getitem__, wife.forms)
         )
     )

@@ -22,20 +22,16 @@ class SpeechWords:
     """Words of one language, in lower case.
 
     Attributes:
+        language: The language, an ISO 639-1 code; '' for one without a file.
         verbs: Forms of verbs of speech, and of thought.
         thoughts: Those of them by which somebody only thinks.
         pronouns: What each pronoun that is a subject says: "m", "f", FIRST or PLURAL.
-        others: The sex of whom other pronouns mean: "his", "herself".
         determiners: Words before a noun that means a person.
         to: Words before the addressee.
-        told: Verbs after which the addressee follows at once.
         prepositions: Words at which a clause's subject ends.
         nouns: Nouns that mean persons, with the sex: "m", "f" or ''.
         titles: Titles before names, with the sex.
-        sirs: What one calls somebody without a name, with the sex.
-        naming: Verbs after which marks stand around a name or a word, and nobody speaks.
         dears: Words between the comma and the name of somebody who is called.
-        names: Forenames, with the sex.
         feminine: Endings of verbs whose subject is a woman.
         masculine: Endings of verbs whose subject is a man.
         dash_dialogue: Whether its books write dialogues with dashes.
@@ -43,22 +39,17 @@ class SpeechWords:
         implied_subject: Whether a verb needs no subject.
     """
 
+    language: str = ""
     verbs: frozenset[str] = frozenset()
     thoughts: frozenset[str] = frozenset()
     pronouns: Mapping[str, str] = field(default_factory=dict)
-    others: Mapping[str, str] = field(default_factory=dict)
     articles: frozenset[str] = frozenset()
     determiners: frozenset[str] = frozenset()
     to: frozenset[str] = frozenset()
-    told: frozenset[str] = frozenset()
     prepositions: frozenset[str] = frozenset()
     nouns: Mapping[str, str] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
-    sirs: Mapping[str, str] = field(default_factory=dict)
     dears: frozenset[str] = frozenset()
-    naming: frozenset[str] = frozenset()
-    names: Mapping[str, str] = field(default_factory=dict)
-    never: frozenset[str] = frozenset()
     feminine: tuple[str, ...] = ()
     masculine: tuple[str, ...] = ()
     dash_dialogue: bool = False
@@ -120,6 +111,7 @@ def words_of(language: str) -> SpeechWords:
         if sex in SEXES.values()
     }
     return SpeechWords(
+        language=code,
         verbs=read("verbs") | read("thoughts"),
         thoughts=read("thoughts"),
         pronouns={
@@ -127,19 +119,13 @@ def words_of(language: str) -> SpeechWords:
             **dict.fromkeys(lists.get("i", ()), FIRST),
             **dict.fromkeys(lists.get("they", ()), PLURAL),
         },
-        others=sexes(m="his", f="her"),
         articles=read("articles"),
         determiners=read("determiners"),
         to=read("to"),
-        told=read("told"),
         prepositions=read("prepositions"),
         nouns={**dict.fromkeys(lists.get("people", ()), ""), **sexes(m="men", f="women")},
         titles=titles,
-        sirs=sexes(m="sirs", f="madams"),
         dears=read("dears"),
-        naming=read("naming"),
-        names=sexes(m="men_names", f="women_names"),
-        never=entity.never,
         feminine=lists.get("feminine", ()),
         masculine=lists.get("masculine", ()),
         dash_dialogue=bool(table.get("dash_dialogue")),
