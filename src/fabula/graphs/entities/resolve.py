@@ -507,7 +507,6 @@ def _is_wife(cast: _Cast, group: _Group, other: _Group) -> bool:
     return (
         wives[0] != wives[1]
         and wife.count < MIN_DOMINANCE * somebody.count
-        and "f" not in cast.title_sexes(somebody)
         and all(
             name.is_surname and forename_sex(name.words[0], cast.language) != "f"
             for name in map(cast.read.__getitem__, wife.forms)

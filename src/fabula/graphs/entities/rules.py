@@ -34,7 +34,7 @@ CAPITAL = 0.5
 """The share of a word's uses inside sentences that have a capital, from which it is a name."""
 VERSE, MIN_VERSE_LINES = 0.8, 8
 """The share of lines that begin with a capital from which a text is verse, if it has that many."""
-PERSON_USES, ENOUGH_PERSON_USES = 0.05, 3
+PERSON_USES, ENOUGH_PERSON_USES = 0.125, 3
 """The share of uses that only a person's name has from which it is one; this many always do."""
 MIN_PERSON_USES_WITH_ARTICLE = 2
 """How many such uses a name with an article needs: the Table is nobody, the Spirit is."""
@@ -91,13 +91,11 @@ class _Run(NamedTuple):
 class _Uses:
     """How often a name is used: at all, as persons' names are, as places' are, and with articles.
 
-    `titles` counts titles before it, `inside` words before it that only places have, and `near`
-    those that persons have, too.
+    `inside` counts words before it that only places have, and `near` those that persons have, too.
     """
 
     count: int = 0
     person: int = 0
-    titles: int = 0
     inside: int = 0
     near: int = 0
     articles: Counter[str] = field(default_factory=Counter)
@@ -105,7 +103,6 @@ class _Uses:
     def add(self, other: _Uses) -> None:
         self.count += other.count
         self.person += other.person
-        self.titles += other.titles
         self.inside += other.inside
         self.near += other.near
         self.articles += other.articles
@@ -129,7 +126,7 @@ def extract_entities(chunks: Sequence[Chunk], language: str) -> Extraction:
     runs = _runs(texts, [chunk.text for chunk in chunks], names, small, is_verse)
     written_small = {word.small for words in texts for word in words if word.text.islower()}
     uses = _uses(texts, runs, small)
-    types = _types(uses, small, language, written_small)
+    types = _types(uses, small, language)
     real_names = {
         name
         for name, use in uses.items()
@@ -166,8 +163,8 @@ def _is_called_as_person(name: str, small: Words, written_small: AbstractSet[str
         return True
     words = name_key(name).split()
     has_article = lower_name(name).split()[0] in small.articles
-    is_place_or_thing = words[-1] in small.kinds_of_place | small.kinds_of_thing
-    if has_article or is_place_or_thing or not small.connectives.isdisjoint(words):
+    is_place = words[-1] in small.kinds_of_place
+    if has_article or is_place or not small.connectives.isdisjoint(words):
         return False
     return is_forename(words[0]) and (len(words) > 1 or words[0] not in written_small)
 
@@ -242,10 +239,7 @@ def _names(texts: Iterable[Sequence[_Word]], small: Words, is_verse: bool) -> se
     return {
         word
         for word in often | forenames
-        if len(word) > 1
-        and word not in small.never
-        and word not in small.imperatives
-        and word not in small.titles
+        if len(word) > 1 and word not in small.never and word not in small.titles
     }
 
 
@@ -369,11 +363,7 @@ def _roles(words: Sequence[_Word], names: set[str], small: Words) -> list[str]:
             return _INITIAL if has_stop and _is_initial(word) else ""
         if word.small in names:
             return _NAME
-        is_plain = (
-            word.small in small.never | small.imperatives
-            or _is_shouted(word.text)
-            or word.is_heading
-        )
+        is_plain = word.small in small.never or _is_shouted(word.text) or word.is_heading
         return "" if is_plain or small.nouns_have_capitals else _CAPITAL
 
     followers = [*words[1:], None]
@@ -393,10 +383,9 @@ def _is_titled(title: _Word, word: _Word, small: Words) -> bool:
         return False
     # Behind "Sir" or "the Captain" a sentence may go on with a word that only has a capital.
     is_of_address = SEXES["wives"], SEXES["maidens"]
-    if small.titles.get(title.small) in is_of_address or title.small in _MISTER:
-        return bool(_SPACE.fullmatch(word.before) or _AFTER_TITLE.fullmatch(word.before))
-    is_office = small.titles.get(title.small) == SEXES["offices"]
-    return is_office and word.small not in small.never and bool(_SPACE.fullmatch(word.before))
+    is_near = _SPACE.fullmatch(word.before) or _AFTER_TITLE.fullmatch(word.before)
+    is_certain = small.titles.get(title.small) in is_of_address or title.small in _MISTER
+    return is_certain and bool(is_near)
 
 
 def _end_of_run(words: Sequence[_Word], roles: Sequence[str], first: int, is_verse: bool) -> int:
@@ -434,25 +423,20 @@ def _uses(
     return uses
 
 
-def _types(
-    uses: Mapping[str, _Uses], small: Words, language: str, written_small: AbstractSet[str]
-) -> dict[str, str]:
+def _types(uses: Mapping[str, _Uses], small: Words, language: str) -> dict[str, str]:
     """The type of each name, from how it is used in all its case forms, and from its words."""
     bases = _bases(uses, language)
     of_bases: dict[str, _Uses] = defaultdict(_Uses)
     for name, use in uses.items():
         of_bases[bases[name]].add(use)
-    persons = {
-        name for name, use in of_bases.items() if _is_person(name, use, small, written_small)
-    }
+    persons = {name for name, use in of_bases.items() if _is_person(name, use, small)}
     full = {name for name in of_bases if _is_full_name(name, small)}
     # Full names are seldom beside verbs of speech: a person's first or last name shows that a full
-    # name is a person's, and a full name shows it of both its parts.
-    without_article = {name for name in persons if not _has_article(of_bases[name])}
-    persons |= {name for name in full if without_article & _first_and_last(name)}
-    parts = {part for name in persons & full for part in _first_and_last(name)}
+    # name is a person's.
+    persons |= {
+        name for name in full if not persons.isdisjoint((name.split()[0], name.split()[-1]))
+    }
     places = {name for name, use in of_bases.items() if _is_place(name, use, small)} - persons
-    persons |= (of_bases.keys() & parts) - places
     families = {f"{name.split()[-1]}s" for name in persons}
     families_in_full = {f"{name.split()[-1]}s" for name in persons & full}
     groups = {
@@ -485,17 +469,12 @@ def _count_use(use: _Uses, words: Sequence[_Word], run: _Run, small: Words) -> N
     """Add one use of a name to what is known of it."""
     use.count += 1
     last = words[run.last - 1]
-    titles = name_titles(run.form).split()
-    # Queen Square is no queen: who reigns is called by his first name.
-    is_place = last.small in small.kinds_of_place and small.sovereigns.intersection(titles)
-    if titles and not is_place:
+    if name_titles(run.form):
         use.person += 1
-        use.titles += 1
     if run.last < len(words):
         after = words[run.last]
-        if _SPACE.fullmatch(after.before):
-            of_persons = small.kin if last.is_possessive else small.speech | small.acts
-            use.person += after.small in of_persons and after.text.islower()
+        if _SPACE.fullmatch(after.before) and not last.is_possessive:
+            use.person += after.small in small.speech | small.acts and after.text.islower()
         elif after.before.strip() == ",":
             use.person += after.small in small.who
     use.person += _is_addressed(words, run)
@@ -525,18 +504,11 @@ def _is_addressed(words: Sequence[_Word], run: _Run) -> bool:
     return is_behind_comma and ends and words[run.first - 1].text.islower()
 
 
-def _is_person(name: str, use: _Uses, small: Words, written_small: AbstractSet[str]) -> bool:
+def _is_person(name: str, use: _Uses, small: Words) -> bool:
     fewest = MIN_PERSON_USES_WITH_ARTICLE if _has_article(use) else 1
-    is_word = name in written_small and not use.titles
-    if is_word and not _has_article(use) and not is_forename(name):
-        # Suppression, which is printed small, too, may once stand before "looked".
-        fewest = MIN_PERSON_USES_WITH_ARTICLE
-    if not use.titles and name.endswith(small.abstract) and not is_forename(name.split()[-1]):
-        return False
     return (
         use.person >= max(fewest, min(PERSON_USES * use.count, ENOUGH_PERSON_USES))
         and use.inside <= 2 * use.person
-        and name.split()[-1] not in small.kinds_of_thing
         and not _ends_as_place(name, use, small)
     )
 
@@ -557,13 +529,7 @@ def _is_full_name(name: str, small: Words) -> bool:
     """Whether it has several words, and none that is only in the names of places and things."""
     words = name.split()
     joining = small.connectives | small.articles
-    is_owned = any(word.endswith("'s") for word in words[:-1])
-    is_place_or_thing = words[-1] in small.kinds_of_place | small.kinds_of_thing
-    return len(words) > 1 and joining.isdisjoint(words) and not is_owned and not is_place_or_thing
-
-
-def _first_and_last(name: str) -> set[str]:
-    return {name.split()[0], name.split()[-1]}
+    return len(words) > 1 and joining.isdisjoint(words) and words[-1] not in small.kinds_of_place
 
 
 class _Sentences:

@@ -20,13 +20,11 @@ class Words:
     Attributes:
         titles: Titles, and what each says of its bearer, as a value of SEXES.
         ranks: Titles of birth or reign, and the rank of each: nobody is a prince and a count.
-        sovereigns: Titles of who reigns; he is called by his first name and is nobody without it.
         before_first: Titles that stand before a first name.
         articles: Articles.
         particles: Words that join the parts of a person's name: de, von.
         connectives: Words that join the parts of other names: of.
         speech: Verbs whose subject is a person, before or after them.
-        kin: What persons have: after a possessive.
         who: Words that begin a clause about a person.
         acts: Verbs whose subject is a person, before them.
         fond: Adjectives for persons.
@@ -34,23 +32,18 @@ class Words:
         inside: Words before places alone: in.
         near: Words before places and persons: to.
         kinds_of_place: Last words of the names of places: Hall.
-        kinds_of_thing: Last words of the names of other things.
         never: Words that are no names though they have a capital.
-        imperatives: Verbs that may stand before a name in an exclamation: Hang Kurtz.
-        abstract: Endings of nouns for no person.
         paradigms: Sets of case endings that one noun takes, that of the nominative first.
         nouns_have_capitals: Whether all nouns have capitals, so that a capital says nothing.
     """
 
     titles: Mapping[str, str] = field(default_factory=dict)
     ranks: Mapping[str, str] = field(default_factory=dict)
-    sovereigns: frozenset[str] = frozenset()
     before_first: frozenset[str] = frozenset()
     articles: frozenset[str] = frozenset()
     particles: frozenset[str] = frozenset()
     connectives: frozenset[str] = frozenset()
     speech: frozenset[str] = frozenset()
-    kin: frozenset[str] = frozenset()
     who: frozenset[str] = frozenset()
     acts: frozenset[str] = frozenset()
     fond: frozenset[str] = frozenset()
@@ -58,10 +51,7 @@ class Words:
     inside: frozenset[str] = frozenset()
     near: frozenset[str] = frozenset()
     kinds_of_place: frozenset[str] = frozenset()
-    kinds_of_thing: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
-    imperatives: frozenset[str] = frozenset()
-    abstract: tuple[str, ...] = ()
     paradigms: tuple[tuple[str, ...], ...] = ()
     nouns_have_capitals: bool = False
 
@@ -80,12 +70,10 @@ def all_words() -> Words:
     return Words(
         titles={title: sex for words in by_language for title, sex in words.titles.items()},
         ranks={title: rank for words in by_language for title, rank in words.ranks.items()},
-        sovereigns=frozenset().union(*(words.sovereigns for words in by_language)),
         before_first=frozenset().union(*(words.before_first for words in by_language)),
         articles=frozenset().union(*(words.articles for words in by_language)),
         particles=frozenset().union(*(words.particles for words in by_language)),
         connectives=frozenset().union(*(words.connectives for words in by_language)),
-        imperatives=frozenset().union(*(words.imperatives for words in by_language)),
         epithets=frozenset().union(*(words.epithets for words in by_language)),
     )
 
@@ -103,11 +91,9 @@ def _read(language: str) -> Words:
     titles = table.pop("titles")
     paradigms = table.pop("paradigms", ())
     ranks = [row.split() for row in table.pop("ranks", ())]
-    abstract = table.pop("abstract", "")
     return Words(
         titles={word: sex for name, sex in SEXES.items() for word in titles.get(name, "").split()},
         ranks={title: row[0] for row in ranks for title in row},
-        abstract=tuple(abstract.split()),
         # A leading space stands for the bare stem.
         paradigms=tuple(tuple(endings.split(" ")) for endings in paradigms),
         nouns_have_capitals=table.pop("nouns_have_capitals", False),
