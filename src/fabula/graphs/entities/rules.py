@@ -34,7 +34,7 @@ CAPITAL = 0.5
 """The share of a word's uses inside sentences that have a capital, from which it is a name."""
 VERSE, MIN_VERSE_LINES = 0.8, 8
 """The share of lines that begin with a capital from which a text is verse, if it has that many."""
-PERSON_USES, ENOUGH_PERSON_USES = 0.125, 3
+PERSON_USES, ENOUGH_PERSON_USES = 0.05, 3
 """The share of uses that only a person's name has from which it is one; this many always do."""
 MIN_PERSON_USES_WITH_ARTICLE = 2
 """How many such uses a name with an article needs: the Table is nobody, the Spirit is."""
@@ -163,8 +163,8 @@ def _is_called_as_person(name: str, small: Words, written_small: AbstractSet[str
         return True
     words = name_key(name).split()
     has_article = lower_name(name).split()[0] in small.articles
-    is_place = words[-1] in small.kinds_of_place
-    if has_article or is_place or not small.connectives.isdisjoint(words):
+    is_place_or_thing = words[-1] in small.kinds_of_place | small.kinds_of_thing
+    if has_article or is_place_or_thing or not small.connectives.isdisjoint(words):
         return False
     return is_forename(words[0]) and (len(words) > 1 or words[0] not in written_small)
 
@@ -509,6 +509,7 @@ def _is_person(name: str, use: _Uses, small: Words) -> bool:
     return (
         use.person >= max(fewest, min(PERSON_USES * use.count, ENOUGH_PERSON_USES))
         and use.inside <= 2 * use.person
+        and name.split()[-1] not in small.kinds_of_thing
         and not _ends_as_place(name, use, small)
     )
 
@@ -529,7 +530,8 @@ def _is_full_name(name: str, small: Words) -> bool:
     """Whether it has several words, and none that is only in the names of places and things."""
     words = name.split()
     joining = small.connectives | small.articles
-    return len(words) > 1 and joining.isdisjoint(words) and words[-1] not in small.kinds_of_place
+    is_place_or_thing = words[-1] in small.kinds_of_place | small.kinds_of_thing
+    return len(words) > 1 and joining.isdisjoint(words) and not is_place_or_thing
 
 
 class _Sentences:

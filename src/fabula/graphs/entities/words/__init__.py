@@ -32,6 +32,7 @@ class Words:
         inside: Words before places alone: in.
         near: Words before places and persons: to.
         kinds_of_place: Last words of the names of places: Hall.
+        kinds_of_thing: Last words of the names of other things.
         never: Words that are no names though they have a capital.
         paradigms: Sets of case endings that one noun takes, that of the nominative first.
         nouns_have_capitals: Whether all nouns have capitals, so that a capital says nothing.
@@ -51,6 +52,7 @@ class Words:
     inside: frozenset[str] = frozenset()
     near: frozenset[str] = frozenset()
     kinds_of_place: frozenset[str] = frozenset()
+    kinds_of_thing: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
     paradigms: tuple[tuple[str, ...], ...] = ()
     nouns_have_capitals: bool = False
