@@ -151,6 +151,8 @@ class _Reader:
             at, mark = match.start(), match[0]
             role = self._role(at, mark, stack, start, end)
             if role == "open":
+                if any(span.mark == mark for span in stack):
+                    self._break_off(stack, mark, at, found)
                 stack.append(_Span(mark, at, depth=len(stack)))
             elif role == "close":
                 # What was opened inside and not closed may be an apostrophe.
@@ -170,6 +172,16 @@ class _Reader:
         stack[0].end = end
         found.append(stack[0])
         return stack[0].mark
+
+    def _break_off(self, stack: list[_Span], mark: str, at: int, found: list[_Span]) -> None:
+        """End a quotation whose mark is opened anew in its paragraph: its closing mark is lost."""
+        while stack[-1].mark != mark:
+            stack.pop()
+        span = stack.pop()
+        span.end = at
+        while span.end > span.start and self._text[span.end - 1].isspace():
+            span.end -= 1
+        found.append(span)
 
     def _role(self, at: int, mark: str, stack: Sequence[_Span], start: int, end: int) -> str:
         """Return whether a mark opens or closes a quotation, or '' if it does neither."""

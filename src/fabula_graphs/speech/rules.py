@@ -508,9 +508,15 @@ class SpeakerRules:
         if _END.search(gap.replace("\n", " ")):
             return None
         begin = self._begin_of_sentence(first, last)
-        verbs = self._verbs(begin, last)
-        subject = self._subject_of(verbs[-1], begin, last) if verbs else None
-        return _Tag(subject, verbs[-1], begin, last) if subject else None
+        if verbs := self._verbs(begin, last):
+            subject = self._subject_of(verbs[-1], begin, last)
+        elif any(mark in gap for mark in ":—–-") and not self._needs_verb:
+            # "He opened the door: 'Come in.'", as French often has it.
+            subject = self._nearest_subject(begin, last)
+        else:
+            subject = None
+        verb = verbs[-1] if verbs else last
+        return _Tag(subject, verb, begin, last) if subject else None
 
     def _begin_of_sentence(self, first: int, last: int) -> int:
         begin = last - 1
@@ -520,13 +526,18 @@ class SpeakerRules:
 
     def _subject_of(self, verb: int, begin: int, last: int) -> _Mention | None:
         """The subject of a verb of speech before a quotation."""
+        if subject := self._nearest_subject(begin, verb):
+            return subject
+        if self._words.implied_subject:
+            return self._imply_subject(verb)
+        return self._mentions.get(verb + 1) if verb + 1 < last else None
+
+    def _nearest_subject(self, begin: int, verb: int) -> _Mention | None:
         for row in range(verb - 1, begin - 1, -1):
             mention = self._mentions.get(row)
             if mention and mention.is_subject and mention.last <= verb:
                 return mention
-        if self._words.implied_subject:
-            return self._imply_subject(verb)
-        return self._mentions.get(verb + 1) if verb + 1 < last else None
+        return None
 
     # Who is meant
 
