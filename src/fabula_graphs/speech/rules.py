@@ -432,7 +432,7 @@ class SpeakerRules:
 
     def _subject_first(self, first: int, end: int) -> _Tag | None:
         """What "Jo said" names."""
-        subject = self._subject_from(first, first + 2, end)
+        subject = self._subject_from(first, end)
         verbs = self._verbs(subject.last, min(end, subject.last + 6)) if subject else []
         return _Tag(subject, verbs[0], first, end) if subject and verbs else None
 
@@ -479,12 +479,12 @@ class SpeakerRules:
         name = self._print_words(first, last)
         return _Mention(last - 1, last, NOUN, name, f":{small}", "", True)
 
-    def _subject_from(self, first: int, until: int, end: int) -> _Mention | None:
+    def _subject_from(self, first: int, end: int) -> _Mention | None:
         """Who is named at the beginning of a clause."""
-        for row in range(first, min(until + 3, end)):
+        for row in range(first, min(first + 5, end)):
             mention = self._mentions.get(row)
             if mention and mention.is_subject:
-                return mention if mention.kind != PRONOUN or row <= until else None
+                return mention if mention.kind != PRONOUN or row <= first + 2 else None
             if self._tokens[row].small in self._words.prepositions:
                 return None
             if row > first and "," in self._tokens[row].gap:

@@ -24,13 +24,16 @@ English: Jana is a woman there, and a case form of Jan in Polish."""
 def forename_sex(forename: str, language: str) -> str:
     """Return "m" or "f" for a forename that men alone or women alone bear, else ''.
 
-    A short form that has none of its own has the sex of the forenames that it stands for, if that
-    is one.
+    A short form has the sex of the forenames that it stands for, if that is one.
+
+    Args:
+        forename: The word.
+        language: The language of the text, an ISO 639-1 code; '' for an unknown one.
     """
     word = fold(forename)
     listed = _sexes(is_english=language.lower()[:2] in ("", "en"))
-    sexes = {sex for name in _short().get(word, ()) if (sex := listed.get(name))}
-    return listed.get(word) or (min(sexes) if len(sexes) == 1 else "")
+    sexes = {sex for name in (word, *_short().get(word, ())) if (sex := listed.get(name))}
+    return min(sexes) if len(sexes) == 1 else ""
 
 
 def is_forename(word: str) -> bool:
